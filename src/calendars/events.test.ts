@@ -150,6 +150,63 @@ test('events that repeat daily for many years can be read', () => {
   expect(eventsOf(read(several)).events).toHaveLength(610);
 });
 
+const good = 'SUMMARY:Ben\nDTSTART:20261019T090000Z\nDTEND:20261019T170000Z';
+const names = (events: string) => {
+  const copy = eventsOf(read(events));
+  return { events: copy.events.map((each) => each.text), leftOut: copy.leftOut };
+};
+
+test.each([
+  ['unreadable', 'DTSTART:20261019T090000Z\nDURATION:PT1H\nRRULE:FREQ=NONSENSE'],
+  ['unreadable', 'DTSTART:20261019T090000Z\nDURATION:PT1H\nRRULE:FREQ=DAILY;COUNT=x'],
+  ['unreadable', 'DTSTART:20261019T090000Z\nDTEND:soon'],
+  ['unreadable', 'DTSTART:someday\nDURATION:PT1H'],
+  ['unreadable', 'DTSTART:20261019T090000Z\nDURATION:PT1H\nno property'],
+  ['repeats-too-often', 'DTSTART:19700101T000000Z\nDURATION:PT1H\nRRULE:FREQ=SECONDLY'],
+  ['no-length', 'DTSTART:20261019T090000Z'],
+  ['no-length', 'DTSTART:20261019T090000Z\nDTEND:20261019T090000Z'],
+  ['no-length', 'DTSTART:20261019T090000Z\nDTEND:20261018T090000Z'],
+])('one bad event is left out and named (%s: %j); the others count', (reason, bad) => {
+  expect(names(`SUMMARY:Ana\\, and\n  more\n${bad}\n---\n${good}`)).toEqual({
+    events: ['Ben'],
+    leftOut: [{ title: 'Ana, and more', reason }],
+  });
+});
+
+test('an exception with a bad time changes nothing of the event that it belongs to', () => {
+  const events = `UID:w\nDTSTART:20261005T090000Z\nDURATION:PT1H\nRRULE:FREQ=WEEKLY;COUNT=2\nSUMMARY:Ana
+---
+UID:w\nRECURRENCE-ID:someday\nDTSTART:20261013T090000Z\nDTEND:never\nSUMMARY:Ben`;
+  expect(names(events)).toEqual({
+    events: ['Ana', 'Ana'],
+    leftOut: [{ title: 'Ben', reason: 'unreadable' }],
+  });
+});
+
+test('of many bad events, ten are named, and the others of the file still count', () => {
+  const bad = Array.from(
+    { length: 30 },
+    (_, i) => `SUMMARY:bad ${i}\nDTSTART:19700101T000000Z\nDURATION:PT1H\nRRULE:FREQ=SECONDLY`,
+  );
+  const { events, leftOut } = names([...bad, good].join('\n---\n'));
+  expect(events).toEqual(['Ben']);
+  expect(leftOut).toHaveLength(10);
+});
+
+test('an event without length that is over is not named', () => {
+  expect(names(`SUMMARY:Ana\nDTSTART:20200101T090000Z\n---\n${good}`)).toEqual({ events: ['Ben'] });
+});
+
+test('an event that is marked as free counts: calendars mark whole days so, and on-call systems their shifts', () => {
+  expect(names(`${good}\nTRANSP:TRANSPARENT`)).toEqual({ events: ['Ben'] });
+});
+
+test('a whole day without an end, or with an end on the same day, is one day', () => {
+  const day = ['2026-10-23T22:00', '2026-10-24T22:00', 'Ana'];
+  expect(times('SUMMARY:Ana\nDTSTART;VALUE=DATE:20261024')).toEqual([day]);
+  expect(times('SUMMARY:Ana\nDTSTART;VALUE=DATE:20261024\nDTEND;VALUE=DATE:20261024')).toEqual([day]);
+});
+
 test('what is no calendar is refused with a sentence', () => {
   expect(() => eventsOf({ ...read(''), text: '<html>' })).toThrow('no iCalendar file');
 });
@@ -163,6 +220,5 @@ test('a thread reads it, and is ended when that takes too long', async () => {
     'no iCalendar file',
   );
   const endless = 'SUMMARY:Ana\nDTSTART:19700101T000000Z\nRRULE:FREQ=SECONDLY';
-  await expect(parseInThread(read(endless), unhurried)).rejects.toThrow('its events repeat too often');
   await expect(parseInThread(read(endless), 1)).rejects.toThrow('takes too long');
 });

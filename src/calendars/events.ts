@@ -2,7 +2,7 @@
 import ICAL from 'ical.js';
 import { limits } from '#contract/limits.ts';
 import type { CalendarCopy } from '#core/on-call/on-call.ts';
-import type { CalendarEvent } from '#core/on-call/stints.ts';
+import type { CalendarEvent, LeftOutEvent } from '#core/on-call/stints.ts';
 import { zonedTime, zoneOffset } from '#core/time/time.ts';
 
 export interface CalendarFile {
@@ -16,8 +16,11 @@ export interface CalendarFile {
   readonly now: number;
 }
 
-/** A rule that repeats every second would go on for ever. */
-const mostSteps = 100_000;
+/** Of one event: one that repeats every second would go on for ever. */
+const mostSteps = 30_000;
+/** Of all events that repeat; those after it are left out. */
+const mostStepsTogether = 100_000;
+const mostLeftOut = 10;
 const mostTextChars = 200;
 const dayMs = 86_400_000;
 
@@ -43,27 +46,80 @@ class Calendar extends ICAL.Component {
 }
 
 /**
- * @returns events in order of time, at most `limits.calendarEvents`; cancelled ones are left out.
- * @throws Error with a sentence for people.
+ * @returns events in order of time, at most `limits.calendarEvents`; cancelled ones are left out. An event that cannot be read,
+ * repeats too often or has no length is left out, too, and named in `leftOut`.
+ * @throws Error with a sentence for people when the whole file cannot be read.
  */
 export function eventsOf(file: CalendarFile): CalendarCopy {
-  const components = parse(file.text).flatMap((each) => each.getAllSubcomponents('vevent'));
+  const leftOut = new LeftOut();
+  const components = parse(file.text, leftOut).flatMap((each) => each.getAllSubcomponents('vevent'));
   const events: CalendarEvent[] = [];
-  const exceptions = Map.groupBy(
-    components.filter((each) => each.hasProperty('recurrence-id')),
-    (each) => String(each.getFirstPropertyValue('uid')),
+  const exceptions = Map.groupBy(components.filter(hasRecurrenceId), (each) =>
+    String(each.getFirstPropertyValue('uid')),
   );
   let steps = 0;
   for (const component of components) {
     const isException = component.hasProperty('recurrence-id');
     const own = isException ? [] : (exceptions.get(String(component.getFirstPropertyValue('uid'))) ?? []);
-    for (const found of occurrences(new ICAL.Event(component, { exceptions: own }), file)) {
-      steps += 1;
-      if (steps > mostSteps) throw new Error('its events repeat too often');
-      if (found && found.until > file.from && found.from < file.until) events.push(found);
-    }
+    const most = Math.min(mostSteps, mostStepsTogether - steps);
+    const listed = listEvent(component, own, { file, most });
+    steps += listed.steps;
+    if (listed.problem) leftOut.add(titleOf(component), listed.problem);
+    else events.push(...listed.events);
   }
-  return { events: mostImportant(events, file.now), until: file.until };
+  return {
+    events: mostImportant(events, file.now),
+    until: file.until,
+    ...(leftOut.events.length > 0 && { leftOut: leftOut.events }),
+  };
+}
+
+/** Without exceptions whose time cannot be read, so that the event that they change still counts. */
+function hasRecurrenceId(component: ICAL.Component): boolean {
+  try {
+    return component.getFirstPropertyValue('recurrence-id') instanceof ICAL.Time;
+  } catch {
+    return false;
+  }
+}
+
+/** The first events that are left out, each title and reason once. */
+class LeftOut {
+  readonly events: LeftOutEvent[] = [];
+
+  add(title: string, reason: LeftOutEvent['reason']): void {
+    const isKnown = this.events.some((each) => each.title === title && each.reason === reason);
+    if (!isKnown && this.events.length < mostLeftOut) this.events.push({ title, reason });
+  }
+}
+
+interface Listed {
+  readonly events: readonly CalendarEvent[];
+  readonly problem?: LeftOutEvent['reason'] | undefined;
+  readonly steps: number;
+}
+
+/** The times of one event within the range of the file, after at most `most` steps if it repeats. */
+function listEvent(
+  component: ICAL.Component,
+  exceptions: ICAL.Component[],
+  { file, most }: { readonly file: CalendarFile; readonly most: number },
+): Listed {
+  const events: CalendarEvent[] = [];
+  let steps = 0;
+  try {
+    const event = new ICAL.Event(component, { exceptions });
+    const isRepeating = event.isRecurring() && !event.isRecurrenceException();
+    for (const found of occurrences(event, file)) {
+      if (isRepeating && ++steps > most) return { events, problem: 'repeats-too-often', steps };
+      if (!found || found.from >= file.until) continue;
+      if (found.until <= found.from && found.from >= file.now) return { events, problem: 'no-length', steps };
+      if (found.until > file.from) events.push(found);
+    }
+    return { events, steps };
+  } catch {
+    return { events, problem: 'unreadable', steps };
+  }
 }
 
 /** At most `limits.calendarEvents`, in order of time. */
@@ -77,17 +133,45 @@ function mostImportant(events: CalendarEvent[], now: number): CalendarEvent[] {
   return [...past.slice(Math.max(0, past.length - left)), ...kept];
 }
 
-/** A file may have several calendars. */
-function parse(text: string): Calendar[] {
-  if (!/^\s*BEGIN:VCALENDAR/i.test(text.replace(/^\uFEFF/, '')))
+/** A file may have several calendars. If it cannot be read, it is read without those events that cannot be read alone. */
+function parse(text: string, leftOut: LeftOut): Calendar[] {
+  const file = text.replace(/^\uFEFF/, '');
+  if (!/^\s*BEGIN:VCALENDAR/i.test(file))
     throw new Error('it is no iCalendar file: it does not begin with BEGIN:VCALENDAR');
   try {
-    const parsed = ICAL.parse(text.replace(/^\uFEFF/, '')) as unknown[];
-    const roots = Array.isArray(parsed[0]) ? (parsed as unknown[][]) : [parsed];
-    return roots.map((root) => new Calendar(root));
-  } catch (error) {
-    throw new Error(`it cannot be read as iCalendar: ${(error as Error).message}`);
+    return calendarsOf(file);
+  } catch {
+    try {
+      return calendarsOf(withoutUnreadable(file, leftOut));
+    } catch (error) {
+      throw new Error(`it cannot be read as iCalendar: ${(error as Error).message}`);
+    }
   }
+}
+
+function calendarsOf(text: string): Calendar[] {
+  const parsed = ICAL.parse(text) as unknown[];
+  const roots = Array.isArray(parsed[0]) ? (parsed as unknown[][]) : [parsed];
+  return roots.map((root) => new Calendar(root));
+}
+
+function withoutUnreadable(text: string, leftOut: LeftOut): string {
+  const [head = '', ...rest] = text.split(/^(?=BEGIN:VEVENT\b)/im);
+  const kept = rest.map((part) => {
+    const end = /^END:VEVENT\s*/im.exec(part);
+    if (!end) return part;
+    const event = part.slice(0, end.index + end[0].length);
+    try {
+      ICAL.parse(event);
+      return part;
+    } catch {
+      // Long lines are folded: the next one begins with white space.
+      const [, title = ''] = /^SUMMARY[^:\n]*:(.*)$/im.exec(event.replaceAll(/\r?\n[ \t]/g, '')) ?? [];
+      leftOut.add(shortTitle(title.replaceAll(/\\(.)/g, '$1')), 'unreadable');
+      return part.slice(event.length);
+    }
+  });
+  return head + kept.join('');
 }
 
 /**
@@ -99,7 +183,7 @@ function* occurrences(event: ICAL.Event, file: CalendarFile): Generator<Calendar
   if (!event.isRecurring() || event.isRecurrenceException())
     return yield eventAt(event, event.startDate, file);
   // Wall times differ from times by less than two days, and finding the time of each would take long.
-  const length = wallOf(event.endDate) - wallOf(event.startDate);
+  const length = lengthOf(event);
   const [first, last] = [file.from - length - 2 * dayMs, file.until + 2 * dayMs];
   const isInRange = (wall: number) => wall >= first || event.rangeExceptions.length > 0;
   const iterator = event.iterator();
@@ -120,13 +204,19 @@ function occurrenceAt(event: ICAL.Event, start: ICAL.Time, file: CalendarFile): 
 function eventAt(event: ICAL.Event, start: ICAL.Time, { timeZone }: CalendarFile): CalendarEvent | undefined {
   if (String(event.component.getFirstPropertyValue('status')).toUpperCase() === 'CANCELLED') return undefined;
   // In wall time: a shift from nine to nine ends at nine, also when the clock changes within it.
-  const length = wallOf(event.endDate) - wallOf(event.startDate);
+  const length = lengthOf(event);
   const isOneZone = event.endDate.zone.tzid === event.startDate.zone.tzid;
   const from = timeOf(start, timeZone);
   const until = isOneZone
     ? timeOf(start, timeZone, length)
     : from + timeOf(event.endDate, timeZone) - timeOf(event.startDate, timeZone);
   return { from, until, text: textOf(event) };
+}
+
+/** In wall time; a whole day without an end, or with an end on the same day, is one day. */
+function lengthOf(event: ICAL.Event): number {
+  const length = wallOf(event.endDate) - wallOf(event.startDate);
+  return event.startDate.isDate && length === 0 ? dayMs : length;
 }
 
 /** The time `laterMs` after it, as the wall clock of its zone shows it. */
@@ -148,6 +238,20 @@ function isNamedZone(tzid: string): boolean {
     return /^[A-Za-z]/.test(tzid);
   } catch {
     return false;
+  }
+}
+
+const shortTitle = (title: string): string =>
+  title
+    .replaceAll(/\p{Cc}+|\s+/gu, ' ')
+    .trim()
+    .slice(0, mostTextChars) || '-';
+
+function titleOf(component: ICAL.Component): string {
+  try {
+    return shortTitle(String(component.getFirstPropertyValue('summary') ?? ''));
+  } catch {
+    return '-';
   }
 }
 

@@ -20,7 +20,7 @@ interface ReaderOptions {
   readonly schedules: Pick<OnCallSchedules, 'claimCalendars' | 'recordRead'>;
   readonly outboundOf: (tenant: TenantId) => Outbound;
   readonly now: () => number;
-  /** Called after each reading; `isOther`: the stored copy has changed. */
+  /** Called after each reading; `isOther`: as `recordRead` returns it. */
   readonly onRead: (record: OnCallRecord, isOther: boolean) => Promise<void>;
 }
 

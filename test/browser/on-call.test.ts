@@ -81,6 +81,10 @@ test('a rota is made with its preview, chosen in a rule, and shown on the overvi
   await page.getByRole('link', { name: 'Ops: Anna' }).click();
   await page.getByRole('dialog', { name: 'Ops' }).getByRole('button', { name: 'Delete' }).click();
   await page.getByRole('button', { name: 'Delete schedule' }).click();
+  await page.getByText('rules name the on-call schedule').waitFor();
+  expect(await schedules()).toHaveLength(1);
+  for (const { id } of (await call('GET', '/api/rules')).json.rules) await call('DELETE', `/api/rules/${id}`);
+  await page.getByRole('button', { name: 'Delete schedule' }).click();
   await expect.poll(schedules).toEqual([]);
   expect(errors).toEqual([]);
   await close();
@@ -94,17 +98,61 @@ test('a calendar shows how it is, whom it does not know, and is read at once on 
   const { page, close, errors } = await lab.desk({ path: 'settings/on-call' });
   await page.getByRole('button', { name: 'Cal' }).click();
   const dialog = page.getByRole('dialog', { name: 'Cal' });
-  await dialog.getByText('The calendar cannot be read').waitFor();
+  await dialog.getByText('The calendar cannot be read. Belfry has no copy of it yet.').waitFor();
+  expect(await dialog.getByText('has not been read').count()).toBe(0);
   await dialog.getByText('answered 500').waitFor();
+  await dialog.getByText('Now – No end in sight').waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('row', { name: /Cal.*Calendar unreadable since/ }).waitFor();
+  await page.getByRole('link', { name: 'Overview' }).click();
+  // The page has all its texts, also when it is the first.
+  await page.reload();
+  await page.getByText('Calendar unreadable since').waitFor();
+  expect(await faultsInBothSchemes(page)).toEqual([]);
+  await page.getByRole('link', { name: 'Cal: nobody' }).click();
   const day = (at: number) => new Date(at).toISOString().slice(0, 10).replaceAll('-', '');
   const event = (title: string, from: number, until: number) =>
     `BEGIN:VEVENT\r\nUID:${title}\r\nSUMMARY:${title}\r\nDTSTART;VALUE=DATE:${day(Date.now() + from * 86_400_000)}\r\nDTEND;VALUE=DATE:${day(Date.now() + until * 86_400_000)}\r\nEND:VEVENT\r\n`;
-  const body = `BEGIN:VCALENDAR\r\n${event('Ana', -1, 3)}${event('Dora', 3, 5)}END:VCALENDAR\r\n`;
+  const body = `BEGIN:VCALENDAR\r\n${event('Ana', -1, 3)}${event('Dora', 3, 5)}${event('Eve', 9, 8)}END:VCALENDAR\r\n`;
   receiver.answer = () => ({ body });
   await dialog.getByRole('button', { name: 'Read now' }).click();
   await dialog.getByText('These events name nobody: Dora').waitFor();
+  await dialog.getByText('These events are left out: Eve (has no length)').waitFor();
   await dialog.getByRole('region', { name: 'Next two weeks' }).getByText('Nobody').first().waitFor();
   expect(await faultsInBothSchemes(page)).toEqual([]);
+  expect(errors).toEqual([]);
+  await close();
+});
+
+test('times are in the zone of the schedule, which is named only if the browser is in another one', async () => {
+  const { page, close, errors } = await lab.desk({ path: 'settings/on-call' });
+  const browserZone = await page.evaluate(() => Intl.DateTimeFormat().resolvedOptions().timeZone);
+  // The handover is at another hour in every other time zone.
+  const rota = {
+    firstWeek: '2026-11-30',
+    shifts: [{ days: [...weekdays], from: '09:07', until: '09:07', people: ['Ana', 'Ben'] }],
+  };
+  const people = [{ name: 'Ana' }, { name: 'Ben' }];
+  await call('POST', '/api/on-call', { name: 'Far', people, rota, timeZone: 'Pacific/Chatham' });
+  await call('POST', '/api/on-call', { name: 'Near', people, rota, timeZone: browserZone });
+  await page.getByRole('row', { name: /Far.* 09:07 \(Pacific\/Chatham\)/ }).waitFor();
+  await page.getByRole('row', { name: /Near.* 09:07 (?!\()/ }).waitFor();
+  await page.getByRole('link', { name: 'Overview' }).click();
+  const item = (name: string) => page.getByRole('listitem').filter({ hasText: `${name}: ` });
+  await item('Far')
+    .getByText(/ 09:07 \(Pacific\/Chatham\), then/)
+    .waitFor();
+  await item('Near')
+    .getByText(/ 09:07, then/)
+    .waitFor();
+  await item('Far').getByRole('link').click();
+  const ahead = page.getByRole('region', { name: 'Next two weeks' });
+  await ahead.getByRole('heading', { name: 'Next two weeks (Pacific/Chatham)' }).waitFor();
+  await ahead.getByText(/09:07/).first().waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Near' }).click();
+  await ahead.getByRole('heading', { name: 'Next two weeks', exact: true }).waitFor();
+  for (const { id } of await schedules()) await call('DELETE', `/api/on-call/${id}`);
   expect(errors).toEqual([]);
   await close();
 });

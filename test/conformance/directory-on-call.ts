@@ -42,7 +42,9 @@ export function onCallConformance(lab: () => DirectoryLab): void {
     });
     expect(await onCall.update(mine, 'x', (known) => known, 'ben', 7)).toBeUndefined();
     expect(await onCall.remove(mine, 'x', 'ben', 8)).toBe(false);
-    expect(await reportsChange(mine, () => onCall.remove(mine, 'b', 'ben', 8))).toBe(true);
+    const { revision } = await directory.rules.set(mine);
+    expect(await onCall.remove(mine, 'b', 'ben', 8, revision + 1)).toBeUndefined();
+    expect(await reportsChange(mine, () => onCall.remove(mine, 'b', 'ben', 8, revision))).toBe(true);
     expect(await audit(mine)).toMatchObject([
       { action: 'on-call.create', subject: 'b', by: 'ann', detail: fields() },
       { action: 'on-call.create', subject: 'a' },
@@ -80,7 +82,7 @@ export function onCallConformance(lab: () => DirectoryLab): void {
     expect(await claim(tenant, 2_000, 3_000)).toHaveLength(1);
   });
 
-  test('what was read stays while the calendar fails, and only another copy is a change', async () => {
+  test('what was read stays while the calendar fails; another copy, and the begin and end of the failure, are changes', async () => {
     const { directory, newTenant, audit, reportsChange } = lab();
     const tenant = await newTenant();
     const { onCall } = directory;
@@ -95,11 +97,12 @@ export function onCallConformance(lab: () => DirectoryLab): void {
     const first = { kind: 'read', copy, etag: '"1"' } as const;
     expect(await reportsChange(tenant, () => read(first, 10))).toBe(true);
     expect(await reportsChange(tenant, () => read({ ...first, etag: '"2"' }, 20))).toBe(false);
-    expect(await reportsChange(tenant, () => read({ kind: 'failed', error: 'away' }, 30))).toBe(false);
-    await read({ kind: 'failed', error: 'still away' }, 40);
+    expect(await reportsChange(tenant, () => read({ kind: 'failed', error: 'away' }, 30))).toBe(true);
+    expect(await reportsChange(tenant, () => read({ kind: 'failed', error: 'still away' }, 40))).toBe(false);
     const failing = { copy, etag: '"2"', readAt: 20, failingSince: 30, error: 'still away' };
     expect((await onCall.find(tenant, 'a'))?.reading).toEqual(failing);
-    await read({ kind: 'unchanged' }, 50);
+    expect(await reportsChange(tenant, () => read({ kind: 'unchanged' }, 50))).toBe(true);
+    expect(await reportsChange(tenant, () => read({ kind: 'unchanged' }, 50))).toBe(false);
     const again = { copy, etag: '"2"', readAt: 50, failingSince: null, error: null };
     expect((await onCall.find(tenant, 'a'))?.reading).toEqual(again);
     expect(await audit(tenant)).toEqual([]);

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { weekdays } from '#contract/routing/rule.ts';
 import { eventually } from '../support/eventually.ts';
@@ -66,7 +68,7 @@ test('a rule adds the channels and panels of the people on call, and its explana
   const schedule = await create({ people, rota: always('Ana') });
   expect(schedule).toMatchObject({
     people: [{ channels: [hook.id] }, {}],
-    now: { people: ['Ana'], until: null },
+    now: { people: ['Ana'], from: null, until: null },
     next: null,
     gap: null,
   });
@@ -93,13 +95,20 @@ test('a rule adds the channels and panels of the people on call, and its explana
   expect(await replayed()).toMatchObject({ considered: 1, changed: 0 });
   const draft = { id: schedule.id, name: 'Ops', people: [{ name: 'Ana' }], rota: always('Ana') };
   expect(await replayed({ onCall: [draft] })).toMatchObject({ changed: 1, shownAfter: 0 });
+});
 
-  await call('DELETE', `/api/on-call/${schedule.id}`);
-  const next = (await server.notify(token, { title: 'Later', message: 'm' })).json.id;
-  expect((await call('GET', `/api/notifications/${next}`)).json).toMatchObject({
-    state: 'unrouted',
-    trace: [{ reason: expect.stringContaining('its on-call schedule is deleted') }],
-  });
+test('a schedule that a rule names cannot be deleted, until the rule is', async () => {
+  const { id } = await create({ people: [{ name: 'Ana' }], rota: always('Ana') });
+  const rule = await call('POST', '/api/rules', { name: 'to Ops', then: { onCall: 'Ops', panels: 'none' } });
+  const refused = await call('DELETE', `/api/on-call/${id}`);
+  expect([refused.status, refused.json.error]).toEqual([
+    409,
+    'rules name the on-call schedule "Ops": "to Ops"; change them first',
+  ]);
+  expect((await call('GET', `/api/on-call/${id}`)).status).toBe(200);
+  await call('DELETE', `/api/rules/${rule.json.id}`);
+  expect((await call('DELETE', `/api/on-call/${id}`)).status).toBe(204);
+  expect((await call('DELETE', `/api/on-call/${id}`)).status).toBe(404);
 });
 
 test('who is on call is added to the panels of the rules, and takes none away', async () => {
@@ -158,8 +167,30 @@ test('a calendar says who is on call; it is read again when it changes, and a re
   }
   expect((await find(viewer)).calendarState.error).toBeNull();
   expect((await call('GET', '/api/overview', undefined, viewer)).json.onCall).toMatchObject([
-    { id, name: 'Ops', now: { people: ['Ana'] } },
+    { id, name: 'Ops', timeZone: 'UTC', now: { people: ['Ana'] }, calendarFailingSince: expect.any(String) },
   ]);
+});
+
+test('a schedule that never has anybody on call has no invented begin', async () => {
+  receiver.answer = () => ({ body: icsOf() });
+  const { id } = await create({ people: [{ name: 'Ana' }], calendar: { url: `${receiver.url}/empty.ics` } });
+  const nobody = { from: null, until: null, people: [] };
+  expect((await call('POST', `/api/on-call/${id}/read`)).json).toMatchObject({
+    ...{ now: nobody, next: null, shifts: [nobody] },
+    gap: { from: null, until: null },
+  });
+});
+
+test('one bad event of a calendar is named, and the others count', async () => {
+  const bad =
+    'BEGIN:VEVENT\r\nUID:b\r\nSUMMARY:Ben\r\nDTSTART:20261019T090000Z\r\nRRULE:FREQ=NONSENSE\r\nEND:VEVENT\r\n';
+  const good = icsOf(['Ana', -hourMs, 30 * 24 * hourMs]);
+  receiver.answer = () => ({ body: good.replace('END:VCALENDAR', `${bad}END:VCALENDAR`) });
+  const { id } = await create({ people: [{ name: 'Ana' }], calendar: { url: `${receiver.url}/a.ics` } });
+  expect((await call('POST', `/api/on-call/${id}/read`)).json).toMatchObject({
+    now: { people: ['Ana'] },
+    calendarState: { error: null, leftOut: [{ title: 'Ben', reason: 'unreadable' }] },
+  });
 });
 
 test('the address of a calendar may be one of webcal, and may name a password, which only admins see', async () => {
@@ -174,11 +205,17 @@ test('the address of a calendar may be one of webcal, and may name a password, w
   ]);
 });
 
-test('a calendar at an internal address is not read', async () => {
-  const { id } = await create({ people: [{ name: 'Ana' }], calendar: { url: 'http://127.0.0.2:9/a.ics' } });
+test('a calendar at an internal address is not read, and the alarm says so without the address', async () => {
+  const url = 'http://127.0.0.2:9/secret-path.ics?token=secret-token';
+  const { id } = await create({ people: [{ name: 'Ana' }], calendar: { url } });
   expect((await call('POST', `/api/on-call/${id}/read`)).json.calendarState.error).toContain(
     'BELFRY_OUTBOUND_ALLOW',
   );
+  await eventually(async () => expect(await ownAlarms()).toHaveLength(1));
+  const [{ message }] = await ownAlarms();
+  expect(message).toContain('it has never been read: ');
+  expect(message).toContain('BELFRY_OUTBOUND_ALLOW');
+  expect(message).not.toContain('secret');
 });
 
 test('a gap that comes soon is an alarm, which ends when somebody fills it', async () => {
@@ -231,6 +268,13 @@ test('a schedule without the alarm has gaps in silence, and its preview shows th
   const { id } = await create({ people, rota, alertBeforeMs: 0 });
   expect((await call('GET', `/api/on-call/${id}`)).json.gap).not.toBeNull();
   expect(await ownAlarms()).toEqual([]);
+});
+
+test('the example of the guide works as it is written', async () => {
+  const guide = readFileSync(join(import.meta.dirname, '../../docs/on-call.md'), 'utf8');
+  const [, json = ''] = /--json '(\{[\s\S]*?\})'/.exec(guide) ?? [];
+  const { status, text } = await call('POST', '/api/on-call', JSON.parse(json));
+  expect([status, text]).toEqual([201, expect.stringContaining('"Ops"')]);
 });
 
 test('what cannot work is refused, with the field', async () => {

@@ -34,6 +34,21 @@ test('a rule that is only on the server may lose what --prune deletes, and each 
   ]);
 });
 
+test('a rule that is only on the server keeps its on-call schedule, which the server would not delete', async () => {
+  const schedule = { id: 's1', name: 'Ops', people: [{ name: 'Ana' }], timeZone: 'UTC', alertBeforeMs: 0 };
+  const onServer = {
+    ...prunedFrom,
+    onCall: [{ ...schedule, rota: null, calendar: { url: 'https://calendar.example/a.ics' } }],
+    rules: [{ ...rule, then: { onCall: 's1' } }],
+  } as unknown as Current;
+  const { file } = await planned('onCall: []\n');
+  const none = { entries: undefined, values: new Map(), unchanged: new Map(), notes: [] };
+  const plan = planOf(file.configuration, onServer, none);
+  expect(() => requireUnused(plan, onServer, file)).toThrow(
+    'rule "night" names the on-call schedule "Ops", which --prune would delete: add the schedule to the file',
+  );
+});
+
 test.each([
   ['panels: { names: [old] }', ':4:50: rules[0].then.panels.names[0]: --prune would delete the panel "old"'],
   [

@@ -72,17 +72,29 @@ export function prunedTargetLines(plan: Plan, current: Current): string[] {
   return [...new Set(lines)];
 }
 
-/** @throws Failure when --prune would delete what is still named: a level, or a panel or channel that a rule of the file names. */
+/**
+ * @throws Failure when --prune would delete what is still named: a level or an on-call schedule, or a panel or channel that a rule
+ * of the file names.
+ */
 export function requireUnused(plan: Plan, current: Current, file: ConfigurationFile): void {
   requireUnusedLevels(plan, current, file);
   requireUnusedTargets(plan, current, file);
 }
 
-/** Such a file could not be applied a second time. Rules that are only on the server may lose theirs. */
+/**
+ * Such a file could not be applied a second time. Rules that are only on the server may lose theirs, except an on-call schedule,
+ * which the server refuses to delete.
+ */
 function requireUnusedTargets(plan: Plan, current: Current, file: ConfigurationFile): void {
   for (const { rule, index } of stayingRules(plan, current)) {
-    if (index === undefined) continue;
-    const [target] = prunedTargets(plan, rule);
+    const targets = prunedTargets(plan, rule);
+    if (index === undefined) {
+      const schedule = targets.find(({ kind }) => kind === 'on-call schedule');
+      if (!schedule) continue;
+      const message = `rule "${rule.name}" names the on-call schedule "${schedule.name}", which --prune would delete`;
+      throw new Failure(visibleText(`${message}: add the schedule to the file`), 2);
+    }
+    const [target] = targets;
     if (!target) continue;
     throw file.problem(
       ['rules', index, ...target.place],

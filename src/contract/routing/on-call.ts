@@ -93,7 +93,7 @@ const names = Type.Array(Type.String(), { description: 'Names of people.' });
 
 /** Who is on call from one time to another. */
 export const OnCallShift = closed({
-  from: Instant,
+  from: nullable(Instant, { description: 'null: before now, and further back than Belfry looks.' }),
   until: nullable(Instant, { description: 'null: further than Belfry looks ahead.' }),
   people: { ...names, description: 'Names of people; none: nobody is on call.' },
 });
@@ -106,8 +106,8 @@ export const OnCallSchedule = component('OnCallSchedule', {
   updatedAt: Instant,
   now: { ...OnCallShift, description: 'Who is on call now.' },
   next: nullable(OnCallShift, { description: 'Who is on call after that.' }),
-  gap: nullable(closed({ from: Instant, until: NullableInstant }), {
-    description: 'The first time of the next two weeks at which nobody is on call.',
+  gap: nullable(closed({ from: NullableInstant, until: NullableInstant }), {
+    description: 'The first time of the next two weeks at which nobody is on call; null in it as in a shift.',
   }),
   calendarState: nullable(
     closed({
@@ -117,6 +117,15 @@ export const OnCallSchedule = component('OnCallSchedule', {
       unknown: Type.Array(Type.String(), {
         description: 'Titles of events of the next two weeks that name nobody of `people`: the first ten.',
       }),
+      leftOut: Type.Array(
+        closed({
+          title: Type.String(),
+          reason: Type.Enum(['unreadable', 'repeats-too-often', 'no-length'], {
+            description: 'no-length: it ends when it begins.',
+          }),
+        }),
+        { description: 'Events that cannot be used; the others count. The first ten.' },
+      ),
     }),
     { description: 'Runtime state of the calendar; null without one.' },
   ),
@@ -161,7 +170,11 @@ export type OnCallFields = Required<OnCallCreate>;
 export const OnCallSummary = closed({
   id: Type.String(),
   name: Type.String(),
+  timeZone: Type.String(),
   now: OnCallShift,
   next: nullable(OnCallShift),
+  calendarFailingSince: nullable(Instant, {
+    description: 'Since when its calendar cannot be read; null: it can be read, or there is none.',
+  }),
 });
 export type OnCallSummary = Static<typeof OnCallSummary>;

@@ -130,10 +130,35 @@ test('a calendar that fails for an hour is an alarm, and a schedule can do witho
   expect(sent).toEqual([]);
   await pass(1_200_000);
   expect(sent).toEqual([
-    'error: On-call calendar unreadable: Ops: Its calendar could not be read for 1 h or longer; the last copy is in use.',
+    'error: On-call calendar unreadable: Ops: Its calendar could not be read for 1 h or longer; it has never been read: away.',
   ]);
   await change({ reading: { ...neverRead, readAt: now(), copy: { events: [], until: now() } } });
   expect(sent.at(-1)).toBe(fixed);
+});
+
+test('the alarm says why the calendar cannot be read, without its secret address', async () => {
+  const calendar = { url: 'webcal://ana:pass-word@calendar.example/secret-path.ics?token=secret-token' };
+  const texts = async (error: string, copy: OnCallRecord['reading']['copy'] = null) => {
+    const lab = createLab({ rota: null, calendar });
+    await lab.change({ reading: { ...neverRead, copy, failingSince: lab.now(), error } });
+    await lab.pass(2 * hour);
+    return lab.sent.map((each) => each.split('(UTC). ').at(-1));
+  };
+  const cause = "the calendar's server answered 404";
+  expect(await texts(cause)).toEqual([
+    `Its calendar could not be read; it has never been read: ${cause}.`,
+    `Its calendar could not be read for 1 h or longer; it has never been read: ${cause}.`,
+  ]);
+  expect(await texts(cause, { events: [], until: 0 })).toContain(
+    `Its calendar could not be read for 1 h or longer; the last copy is in use: ${cause}.`,
+  );
+  const errors = [
+    'no https://calendar.example/secret-path.ics?token=secret-token',
+    'no /secret-path.ics, secret-path.ics?token=secret-token, pass-word',
+    'it cannot be read as iCalendar: invalid line "secret title"',
+  ];
+  for (const error of errors)
+    expect((await texts(error)).join()).not.toMatch(/secret-|secret title|pass-word/);
 });
 
 test('a calendar that was not read yet has no gaps', async () => {

@@ -9,6 +9,7 @@ import type { CheckedFields } from '../intake/notification.ts';
 import { ownSenderId } from '../intake/own-sender.ts';
 import type { TenantId } from '../log/route.ts';
 import { isEscalation, type TakeOffContext, takeOffStanding } from '../log/take-off.ts';
+import { publicError } from '../on-call/calendar.ts';
 import { findGap, OnCallPlan, type OnCallRecord } from '../on-call/on-call.ts';
 import type { Directory } from '../tenants/directory.ts';
 import { zoneOffset } from '../time/time.ts';
@@ -78,15 +79,21 @@ function problemOf(record: OnCallRecord, now: number): Problem | undefined {
   if (!gap && !isFailing) return undefined;
   const sentences = [
     ...(gap ? [gapText(gap, record, now)] : []),
-    ...(isFailing
-      ? [`Its calendar could not be read for ${durationText(failingMs)} or longer; the last copy is in use.`]
-      : []),
+    ...(reading.failingSince === null ? [] : [calendarText(record, isFailing)]),
   ];
   return {
     id: `${gap ? `${gap.until} ` : ''}${isFailing ? 'calendar' : ''}`,
     title: gap ? `Nobody is on call: ${name}` : `On-call calendar unreadable: ${name}`,
     sentences,
   };
+}
+
+/** Why the calendar cannot be read, without parts of its address and of its events: other people than admins see it. */
+function calendarText({ reading, calendar }: OnCallRecord, isFailing: boolean): string {
+  const since = isFailing ? ` for ${durationText(failingMs)} or longer` : '';
+  const use = reading.copy ? 'the last copy is in use' : 'it has never been read';
+  const cause = reading.error === null ? '' : `: ${publicError(reading.error, calendar?.url ?? '')}`;
+  return `Its calendar could not be read${since}; ${use}${cause}.`;
 }
 
 function gapText(

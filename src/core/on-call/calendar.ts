@@ -2,8 +2,22 @@
 import type { OnCallPerson } from '#contract/routing/on-call.ts';
 import type { CalendarEvent, Stint } from './stints.ts';
 
+const mostErrorChars = 200;
+
 /** The address as it is read: webcal is HTTPS. */
 export const calendarAddress = (url: string): string => url.replace(/^webcals?:/i, 'https:');
+
+/** Why a calendar cannot be read, without addresses, the secret parts of its own, and what the file says. */
+export function publicError(error: string, url: string): string {
+  const address = URL.canParse(url) ? new URL(calendarAddress(url)) : undefined;
+  const { pathname = '', search = '', username = '', password = '' } = address ?? {};
+  const secrets = [...`${pathname}${search}`.split(/[/?&=]/), username, password];
+  const masked = secrets
+    .filter((each) => each.length > 3)
+    .sort((a, b) => b.length - a.length)
+    .reduce((text, each) => text.replaceAll(each, '…'), error.replaceAll(/\w+:\/\/\S+/g, '…'));
+  return masked.replace(/(cannot be read as iCalendar): .*/s, '$1').slice(0, mostErrorChars);
+}
 
 /** Events that name somebody. */
 export function stintsOfCalendar(

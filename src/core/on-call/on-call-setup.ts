@@ -143,25 +143,29 @@ export function onCallView(plan: OnCallPlan, now: number, isAdmin: boolean): OnC
     calendar: calendar && (isAdmin ? calendar : { url: new URL(calendarAddress(calendar.url)).origin }),
     createdAt: iso(record.createdAt),
     updatedAt: iso(record.updatedAt),
-    ...onCallSummary(plan, now),
-    gap: gap ? { from: iso(gap.from), until: Number.isFinite(gap.until) ? iso(gap.until) : null } : null,
+    ...{ id: plan.id, name: plan.name },
+    ...turns(plan, now),
+    gap: gap ? { from: isoIfKnown(gap.from), until: isoIfKnown(gap.until) } : null,
     calendarState: calendar && {
       readAt: isoOrNull(reading.readAt),
       failingSince: isoOrNull(reading.failingSince),
       error: isAdmin ? reading.error : null,
       unknown: unknownTitles(coming, people, mostUnknown),
+      leftOut: [...(reading.copy?.leftOut ?? [])],
     },
   };
 }
 
 /** Who is on call now, and next. */
-export function onCallSummary(plan: OnCallPlan, now: number): OnCallSummary {
+export const onCallSummary = (plan: OnCallPlan, now: number): OnCallSummary => ({
+  ...{ id: plan.id, name: plan.name, timeZone: plan.record.timeZone },
+  ...turns(plan, now),
+  calendarFailingSince: isoOrNull(plan.record.reading.failingSince),
+});
+
+function turns(plan: OnCallPlan, now: number): Pick<OnCallSummary, 'now' | 'next'> {
   const [current, next] = shiftsOf(plan.from(now), (_, i) => i < 2);
-  return {
-    ...{ id: plan.id, name: plan.name },
-    now: current ?? { from: iso(now), until: null, people: [] },
-    next: next ?? null,
-  };
+  return { now: current ?? { from: null, until: null, people: [] }, next: next ?? null };
 }
 
 export const onCallDetail = (plan: OnCallPlan, now: number, isAdmin: boolean): OnCallDetail => ({
@@ -174,10 +178,10 @@ export const shiftsAhead = (plan: OnCallPlan, now: number): OnCallShift[] =>
   shiftsOf(plan.from(now), ({ from }) => from < now + lookAheadMs);
 
 function shiftsOf(stints: readonly Stint[], isShown: (stint: Stint, i: number) => boolean): OnCallShift[] {
-  const last = stints.at(-1);
-  return stints.filter(isShown).map((stint) => ({
-    from: iso(stint.from),
-    until: stint === last ? null : iso(stint.until),
-    people: [...stint.people],
+  return stints.filter(isShown).map(({ from, until, people }) => ({
+    ...{ from: isoIfKnown(from), until: isoIfKnown(until) },
+    people: [...people],
   }));
 }
+
+const isoIfKnown = (at: number): string | null => isoOrNull(Number.isFinite(at) ? at : null);

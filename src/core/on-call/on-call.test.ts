@@ -83,6 +83,19 @@ describe('a weekly rota', () => {
   });
 });
 
+test('what began more than a week ago has no known begin, and what began before has', () => {
+  const daily = { days: allDays, from: '08:00', until: '18:00', people: ['Ana'] };
+  const now = at('2026-12-02T12:00:00Z');
+  const began = (shift: Rota['shifts'][number]) =>
+    plan({ rota: { firstWeek: '2026-11-30', shifts: [shift] } }).from(now)[0]?.from;
+  expect(began(daily)).toBe(at('2026-12-02T07:00:00Z'));
+  expect(began({ ...daily, from: '00:00', until: '24:00' })).toBe(Number.NEGATIVE_INFINITY);
+  const none = plan({ calendar: { url: 'https://calendar.example/a.ics' } });
+  const always = { from: Number.NEGATIVE_INFINITY, until: Number.POSITIVE_INFINITY };
+  expect(none.from(now)).toEqual([{ ...always, people: [] }]);
+  expect(findGap(none, now, 0)).toEqual(always);
+});
+
 describe('a calendar', () => {
   const calendar = { url: 'https://calendar.example/ops.ics' };
   const of = (text: string, known: OnCallFields['people'] = people) =>

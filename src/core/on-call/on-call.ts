@@ -9,7 +9,7 @@ import type { Ref, TenantId } from '../log/route.ts';
 import type { Actor } from '../tenants/audit.ts';
 import { stintsOfCalendar } from './calendar.ts';
 import { stintsOfRota } from './rota.ts';
-import { type CalendarEvent, type Stint, timelineOf } from './stints.ts';
+import { type CalendarEvent, type LeftOutEvent, type Stint, timelineOf } from './stints.ts';
 
 export interface OnCallRecord extends OnCallFields {
   readonly tenant: TenantId;
@@ -34,6 +34,8 @@ export interface CalendarCopy {
   readonly events: readonly CalendarEvent[];
   /** Up to when the events of repeating ones are listed. */
   readonly until: number;
+  /** Events that cannot be used: the first ten. */
+  readonly leftOut?: readonly LeftOutEvent[];
 }
 
 export const neverRead: CalendarReading = {
@@ -67,10 +69,20 @@ export interface OnCallSchedules {
     by: Actor,
     at: number,
   ): Promise<OnCallRecord | undefined>;
-  remove(tenant: TenantId, id: string, by: Actor, at: number): Promise<boolean>;
+  /** false when there is none; undefined when, given `revision`, the rules are no longer those of that revision. */
+  remove(
+    tenant: TenantId,
+    id: string,
+    by: Actor,
+    at: number,
+    revision?: number,
+  ): Promise<boolean | undefined>;
   /** Schedules whose calendar is to be read at `now`. No other call returns them before `until`. */
   claimCalendars(now: number, until: number, limit: number): Promise<readonly OnCallRecord[]>;
-  /** Stores what was read, unless the schedule was changed since `record`. Returns whether another copy is in force now. */
+  /**
+   * Stores what was read, unless the schedule was changed since `record`. Returns whether another copy is in force now, or the
+   * calendar fails that did not, or the other way round: these are changes of the configuration for other nodes.
+   */
   recordRead(record: OnCallRecord, result: ReadResult, at: number): Promise<boolean>;
 }
 
@@ -122,7 +134,10 @@ export class OnCallPlan {
     return { schedule: { id: this.id, name: this.name }, people };
   }
 
-  /** From `at` on, for at least four weeks, without pauses: a stint without people is a gap. The first began before. */
+  /**
+   * From `at` on, without pauses: a stint without people is a gap. The first begins before `at`, or at -Infinity when that is
+   * more than a week ago. The last ends at Infinity: that is not in sight, which is at least four weeks.
+   */
   from(at: number): readonly Stint[] {
     return this.#around(at).filter(({ until }) => until > at);
   }
@@ -138,7 +153,11 @@ export class OnCallPlan {
     const known = this.#timelines.get(week);
     if (known) return known;
     const [from, until] = [(week - 1) * weekMs, (week + 5) * weekMs];
-    const timeline = timelineOf(stintsOf(this.record, from, until), from, until);
+    const timeline = timelineOf(stintsOf(this.record, from, until), from, until).map((stint) => ({
+      ...stint,
+      from: stint.from === from ? Number.NEGATIVE_INFINITY : stint.from,
+      until: stint.until === until ? Number.POSITIVE_INFINITY : stint.until,
+    }));
     if (this.#timelines.size >= mostWeeks) this.#timelines.clear();
     this.#timelines.set(week, timeline);
     return timeline;
@@ -151,12 +170,10 @@ function stintsOf(record: OnCallRecord, from: number, until: number): readonly S
   return stintsOfCalendar(reading.copy?.events ?? [], people);
 }
 
-/** The first time from `at` on, or since before it, at which nobody is on call. `until`: Infinity when it is not in sight. */
+/** The first time from `at` on, or since before it, at which nobody is on call; `from` and `until` as {@link OnCallPlan.from}. */
 export function findGap(plan: OnCallPlan, at: number, withinMs: number): Omit<Stint, 'people'> | undefined {
-  const stints = plan.from(at);
-  const gap = stints.find(({ from, people }) => people.length === 0 && from < at + withinMs);
-  if (!gap) return undefined;
-  return { from: gap.from, until: gap === stints.at(-1) ? Number.POSITIVE_INFINITY : gap.until };
+  const gap = plan.from(at).find(({ from, people }) => people.length === 0 && from < at + withinMs);
+  return gap && { from: gap.from, until: gap.until };
 }
 
 /** The schedules of a tenant by id. */

@@ -14,6 +14,12 @@ export interface CalendarEvent {
   readonly text: string;
 }
 
+/** An event of a calendar that puts nobody on call because it cannot be used. */
+export interface LeftOutEvent {
+  readonly title: string;
+  readonly reason: 'unreadable' | 'repeats-too-often' | 'no-length';
+}
+
 /** What overlaps is united, and what is alike and adjacent is one. The result covers all of `from` to `until`. */
 export function timelineOf(stints: readonly Stint[], from: number, until: number): readonly Stint[] {
   const within = stints

@@ -4,16 +4,15 @@ import { Level, LevelName, LevelPut } from '#contract/routing/level.ts';
 import { isBuiltInLevel } from '#contract/routing/level-styles.ts';
 import { rulesThatName } from '#contract/routing/rule-names.ts';
 import { component } from '#contract/schema.ts';
-import { type AppError, badRequest, conflict, notFound } from '#core/errors.ts';
+import { badRequest, conflict } from '#core/errors.ts';
 import type { TenantId } from '#core/log/route.ts';
 import { actorOf } from '#core/people/access.ts';
 import { NoContent, problems, route } from '../openapi/route-schemas.ts';
 import type { App, Services } from '../services.ts';
+import { inUse, removeUnnamed } from './removal.ts';
 
 const LevelList = component('LevelList', { levels: Type.Array(Level) });
 const Name = Type.Object({ name: LevelName });
-/** How often a deletion is tried again when someone changes the rules at the same time. */
-const removeAttempts = 50;
 
 /** Levels: their rank, and how panels show them. */
 export function levelRoutes(app: App, services: Services): void {
@@ -66,34 +65,16 @@ export function levelRoutes(app: App, services: Services): void {
   );
 }
 
-/** Deletes a level that no rule and no panel uses. Tries again when rules or panels change at the same time. */
-async function removeUnused(
-  { directory: { levels, panels, rules }, now }: Services,
-  tenant: TenantId,
-  name: string,
-  by: string,
-): Promise<void> {
-  for (let attempt = 0; attempt < removeAttempts; attempt++) {
-    const { revision, rules: inForce } = await rules.set(tenant);
-    const users = rulesThatName(name, inForce);
-    if (users.length > 0) throw inUse(name, 'rules', users);
-    const shownFrom = (await panels.list(tenant)).filter(({ display }) => display.minLevel === name);
-    if (shownFrom.length > 0) throw inUse(name, 'panels', shownFrom);
-    const removed = await levels.remove(tenant, name, by, now(), revision);
-    if (removed) return;
-    if (removed === false) throw notFound('level');
-  }
-  throw conflict('the rules or panels are being changed by others: try again');
-}
-
-const maxNamesInError = 5;
-
-function inUse(
-  level: string,
-  what: 'rules' | 'panels',
-  users: readonly { readonly name: string }[],
-): AppError {
-  const names = users.slice(0, maxNamesInError).map(({ name }) => `"${name}"`);
-  const more = users.length > maxNamesInError ? ` and ${users.length - maxNamesInError} more` : '';
-  return conflict(`${what} name the level ${level}: ${names.join(', ')}${more}; change them first`);
+/** Deletes a level that no rule and no panel uses. */
+function removeUnused(services: Services, tenant: TenantId, name: string, by: string): Promise<void> {
+  const { levels, panels } = services.directory;
+  return removeUnnamed(services, tenant, {
+    ...{ kind: 'level', name },
+    rulesThatName: (rules) => rulesThatName(name, rules),
+    async remove(revision) {
+      const shownFrom = (await panels.list(tenant)).filter(({ display }) => display.minLevel === name);
+      if (shownFrom.length > 0) throw inUse(`level ${name}`, 'panels', shownFrom);
+      return levels.remove(tenant, name, by, services.now(), revision);
+    },
+  });
 }

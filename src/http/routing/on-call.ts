@@ -21,6 +21,7 @@ import {
 import { actorOf, mayReadReceivers, type Principal } from '#core/people/access.ts';
 import { IdPath, NoContent, problems, route } from '../openapi/route-schemas.ts';
 import type { App, Services } from '../services.ts';
+import { removeUnnamed } from './removal.ts';
 
 /** On-call schedules. */
 export function onCallRoutes(app: App, services: Services): void {
@@ -125,14 +126,20 @@ function changeRoutes(app: App, services: Services): void {
   app.delete(
     '/api/on-call/:id',
     route('admin', {
-      summary: 'Delete an on-call schedule; rules that name it add nobody any more',
+      summary: 'Delete an on-call schedule',
+      description: 'Refused while a rule names it.',
       params: IdPath,
-      response: { 204: NoContent },
+      response: { 204: NoContent, ...problems(409) },
     }),
-    async ({ principal, params }) => {
+    async ({ principal, params: { id } }) => {
       const { tenant } = principal;
-      requireFound(await onCall.remove(tenant, params.id, actorOf(principal), now()), 'on-call schedule');
-      await announce(tenant, params.id);
+      const { name } = await find(services, tenant, id);
+      await removeUnnamed(services, tenant, {
+        ...{ kind: 'on-call schedule', name: `"${name}"` },
+        rulesThatName: (rules) => rules.filter(({ then }) => then.onCall === id),
+        remove: (revision) => onCall.remove(tenant, id, actorOf(principal), now(), revision),
+      });
+      await announce(tenant, id);
     },
   );
 

@@ -18,6 +18,7 @@ import {
   precondition,
   updateWhen,
 } from './change.ts';
+import { currentRevision } from './rule-order.ts';
 
 export function createOnCall(db: Database): OnCallSchedules {
   const select = (tenant: TenantId) => db.selectFrom('on_call').selectAll().where('tenant', '=', tenant);
@@ -95,7 +96,7 @@ export function createOnCall(db: Database): OnCallSchedules {
       return updated && toRecord(updated.row ?? updated.before);
     },
 
-    async remove(tenant, id, by, at) {
+    async remove(tenant, id, by, at, revision) {
       const [known] = await db.read(select(tenant).where('id', '=', id), tenant);
       if (!known) return false;
       const { done } = await change(db, {
@@ -103,10 +104,11 @@ export function createOnCall(db: Database): OnCallSchedules {
           ...{ tenant, by, at, action: 'on-call.delete', subject: id },
           detail: { ...fieldsOf(toRecord(known)) },
         },
-        when: precondition('on_call', { tenant, id }),
+        when: sql<SqlBool>`${precondition('on_call', { tenant, id })}
+          and ${revision === undefined ? always : sql`${currentRevision(tenant)} = ${revision}`}`,
         effects: (guard) => [deleteWhen('on_call', { tenant, id }, guard)],
       });
-      return done;
+      return done || undefined;
     },
 
     async claimCalendars(now, until, limit) {
@@ -130,7 +132,10 @@ export function createOnCall(db: Database): OnCallSchedules {
       const { tenant, id } = record;
       const where = { tenant, id, spec: specOf(record) };
       const set = columnsOf(record, result, at);
-      const isOther = set.copy !== undefined && set.copy !== copyText(record.reading.copy);
+      const { copy, failingSince } = record.reading;
+      const isOther =
+        (set.copy !== undefined && set.copy !== copyText(copy)) ||
+        (set.failing_since === null) !== (failingSince === null);
       const counted = isOther ? countChange(tenant, precondition('on_call', where)) : [];
       const statements = [lockTenant(tenant), updateWhen('on_call', { set, where }, always), ...counted];
       const [, updated] = await db.write(statements, tenant);

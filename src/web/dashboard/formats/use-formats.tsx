@@ -25,6 +25,19 @@ export function useBrowserFormats(): Formats {
   return formatsFor(localeOf(i18n.language), Intl.DateTimeFormat().resolvedOptions().timeZone);
 }
 
+/** The time zone in parentheses, unless it is the browser's: " (Europe/Berlin)". */
+export function zoneRemark(timeZone: string): string {
+  const resolved = (zone?: string) =>
+    Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone;
+  return resolved(timeZone) === resolved() ? '' : ` (${timeZone.replaceAll('_', ' ')})`;
+}
+
+/** Times in a time zone that is named unless it is the browser's: "7 Dec 09:00 (Europe/Berlin)". */
+export function useZonedTime(): (at: string, timeZone: string) => string {
+  const { i18n } = useTranslation();
+  return (at, timeZone) => formatsFor(localeOf(i18n.language), timeZone).dayTime(at) + zoneRemark(timeZone);
+}
+
 /** The thousands and decimal separators: 1,234.5 or 1.234,5. */
 export function separatorsOf(locale: string): { thousandSeparator: string; decimalSeparator: string } {
   const parts = new Intl.NumberFormat(locale).formatToParts(1_234_567.5);

@@ -60,12 +60,22 @@ function CalendarState({ schedule, tenant }: { schedule: OnCallDetail; tenant: T
   if (!state) return null;
   return (
     <div className={styles.notice} role="status">
-      <span>
-        {state.readAt === null ? t('readNever') : t('readAt', { ago: formats.relative(state.readAt) })}
-      </span>
-      {state.failingSince !== null && <strong>{t('failing')}</strong>}
+      {state.readAt !== null && <span>{t('readAt', { ago: formats.relative(state.readAt) })}</span>}
+      {state.readAt === null && state.failingSince === null && <span>{t('readNever')}</span>}
+      {state.failingSince !== null && (
+        <strong>{t(state.readAt === null ? 'failingNever' : 'failing')}</strong>
+      )}
       {state.error !== null && <bdi className="muted">{state.error}</bdi>}
       {state.unknown.length > 0 && <span>{t('unknownEvents', { titles: state.unknown.join(', ') })}</span>}
+      {state.leftOut.length > 0 && (
+        <span>
+          {t('leftOut', {
+            events: state.leftOut
+              .map(({ title, reason }) => `${title} (${t(`leftOut.${reason}`)})`)
+              .join(', '),
+          })}
+        </span>
+      )}
       {tenant.may('admin') && (
         <Button size="xs" loading={read.isPending} onClick={() => read.mutate()}>
           {t('readNow')}

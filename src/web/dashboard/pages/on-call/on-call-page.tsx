@@ -8,7 +8,8 @@ import { newItem, useOpened } from '#web/dashboard/components/layers.tsx';
 import { EmptyState, RoleRemark } from '#web/dashboard/components/notice.tsx';
 import { CreateButton, Page } from '#web/dashboard/components/page.tsx';
 import { RowButton, RowTable } from '#web/dashboard/components/row-table.tsx';
-import { useFormats } from '#web/dashboard/formats/use-formats.tsx';
+import { useZonedTime } from '#web/dashboard/formats/use-formats.tsx';
+import styles from './on-call.module.css';
 import { OnCallDrawer } from './on-call-drawer.tsx';
 
 const refreshMs = 10_000;
@@ -17,7 +18,7 @@ const refreshMs = 10_000;
 export function OnCallPage() {
   const { t } = useTranslation('onCall');
   const tenant = useTenant();
-  const formats = useFormats();
+  const zonedTime = useZonedTime();
   const [id, open] = useOpened();
   const query = useQuery({ ...onCallQuery(tenant), refetchInterval: refreshMs });
   const mayEdit = tenant.may('admin');
@@ -55,8 +56,27 @@ export function OnCallPage() {
         onOpen={open}
         columns={[
           [t('name'), ({ name }) => <RowButton name={name} />],
-          [t('now'), ({ now }) => <bdi>{named(now.people)}</bdi>],
-          [t('until'), ({ now }) => (now.until === null ? t('open') : formats.dayTime(now.until))],
+          [
+            t('now'),
+            ({ now, calendarState, timeZone }) => (
+              <div className={styles.cell}>
+                <bdi>{named(now.people)}</bdi>
+                {calendarState?.failingSince && (
+                  <div className={styles.problem}>
+                    {t('unreadable', { time: zonedTime(calendarState.failingSince, timeZone) })}
+                  </div>
+                )}
+              </div>
+            ),
+          ],
+          [
+            t('until'),
+            ({ now, timeZone }) => (
+              <div className={styles.cell}>
+                {now.until === null ? t('open') : zonedTime(now.until, timeZone)}
+              </div>
+            ),
+          ],
           [t('next'), ({ next }) => <bdi>{named(next?.people)}</bdi>],
         ]}
       />

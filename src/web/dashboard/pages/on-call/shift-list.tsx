@@ -6,11 +6,11 @@ import type { OnCallShift } from '#contract/routing/on-call.ts';
 import { onCallPreviewQuery } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { ErrorNotice } from '#web/dashboard/components/notice.tsx';
-import { localeOf } from '#web/dashboard/formats/use-formats.tsx';
+import { localeOf, zoneRemark } from '#web/dashboard/formats/use-formats.tsx';
 import styles from './on-call.module.css';
 import { bodyOf, type OnCallValues } from './on-call-values.ts';
 
-/** In the time zone of the schedule. */
+/** In the time zone of the schedule, which is named unless it is the browser's. */
 export function ShiftList({ shifts, timeZone }: { shifts: readonly OnCallShift[]; timeZone: string }) {
   const { t, i18n } = useTranslation('onCall');
   const format = new Intl.DateTimeFormat(localeOf(i18n.language), {
@@ -24,17 +24,19 @@ export function ShiftList({ shifts, timeZone }: { shifts: readonly OnCallShift[]
     },
     timeZone,
   });
-  const time = (at: string | null) => (at === null ? t('open') : format.format(Date.parse(at)));
+  const time = (at: string | null, unknown: string) =>
+    at === null ? unknown : format.format(Date.parse(at));
   return (
     <section className={styles.preview} aria-label={t('preview')}>
       <h3>
-        {t('preview')} ({timeZone.replaceAll('_', ' ')})
+        {t('preview')}
+        {zoneRemark(timeZone)}
       </h3>
       <ol>
         {shifts.map(({ from, until, people }) => (
           <li key={from}>
             <span className="muted">
-              {time(from)} – {time(until)}
+              {time(from, t('now'))} – {time(until, t('open'))}
             </span>
             <bdi className={people.length === 0 ? styles.gap : undefined}>
               {people.length > 0 ? people.join(', ') : t('nobody')}

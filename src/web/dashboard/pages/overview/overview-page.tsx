@@ -26,7 +26,7 @@ import { LevelMark, useLevelLook } from '#web/dashboard/components/level-mark.ts
 import { EmptyState, ErrorNotice } from '#web/dashboard/components/notice.tsx';
 import { LinkButton, PageHeading } from '#web/dashboard/components/page.tsx';
 import { CopyField } from '#web/dashboard/fields/copy-field.tsx';
-import { useFormats } from '#web/dashboard/formats/use-formats.tsx';
+import { useFormats, useZonedTime } from '#web/dashboard/formats/use-formats.tsx';
 import { LatestNotifications } from '#web/dashboard/notifications/latest-notifications.tsx';
 import type { OnRefine } from '#web/dashboard/notifications/notification-row.tsx';
 import { quoteValue, refine } from '#web/dashboard/query/query-words.ts';
@@ -337,16 +337,16 @@ function PanelProblems({ overview }: { overview: Overview | undefined }) {
 function OnCallNow({ overview }: { overview: Overview | undefined }) {
   const { t } = useTranslation('overview');
   const { name: tenant } = useTenant();
-  const formats = useFormats();
+  const zonedTime = useZonedTime();
   if (!overview || overview.onCall.length === 0) return null;
   const named = (people: readonly string[]) => (people.length > 0 ? people.join(', ') : t('nobody'));
   return (
     <section className={styles.part}>
       <h2>{t('onCallNow')}</h2>
       <ul className={styles.list}>
-        {overview.onCall.map(({ id, name, now, next }) => (
+        {overview.onCall.map(({ id, name, timeZone, now, next, calendarFailingSince }) => (
           <li key={id}>
-            {now.people.length === 0 && (
+            {(now.people.length === 0 || calendarFailingSince !== null) && (
               <span className={styles.warn}>
                 <Icon paths={warnIcon} size={15} />
               </span>
@@ -362,7 +362,12 @@ function OnCallNow({ overview }: { overview: Overview | undefined }) {
               </Link>
               {now.until !== null && next && (
                 <span className={styles.quiet}>
-                  {t('onCallNext', { time: formats.dayTime(now.until), people: named(next.people) })}
+                  {t('onCallNext', { time: zonedTime(now.until, timeZone), people: named(next.people) })}
+                </span>
+              )}
+              {calendarFailingSince !== null && (
+                <span className={styles.warn}>
+                  {t('onCallUnreadable', { time: zonedTime(calendarFailingSince, timeZone) })}
                 </span>
               )}
             </span>

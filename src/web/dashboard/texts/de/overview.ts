@@ -32,6 +32,7 @@ export const overview: TranslatedPage<'overview'> = {
   offline: 'Offline, zuletzt online {{ago}}',
   morePanels: '{{count}} weitere',
   onCallNow: 'Jetzt in Bereitschaft',
+  onCallUnreadable: 'Kalender nicht lesbar seit {{time}}',
   onCallNext: 'bis {{time}}, dann {{people}}',
   nobody: 'niemand',
   topHosts: 'Häufigste Hosts, 24 h',

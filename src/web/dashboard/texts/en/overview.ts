@@ -30,6 +30,7 @@ export const overview = {
   offline: 'Offline, last seen {{ago}}',
   morePanels: '{{count}} more',
   onCallNow: 'On call now',
+  onCallUnreadable: 'Calendar unreadable since {{time}}',
   onCallNext: 'until {{time}}, then {{people}}',
   nobody: 'nobody',
   topHosts: 'Top hosts, 24 h',
