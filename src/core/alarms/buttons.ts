@@ -1,12 +1,13 @@
 /** What somebody does about an alarm with a button of its notification, on a phone or device that is not signed in. */
 import { type Button, buttonShelfMs } from '#contract/panels/buttons.ts';
+import { isResolve } from '../channels/channels.ts';
 import { conflict, notFound } from '../errors.ts';
-import type { History } from '../log/log.ts';
+import type { History, HistoryRecord } from '../log/log.ts';
 import type { TenantId } from '../log/route.ts';
 import type { PanelAddress } from '../log/target.ts';
 import type { Directory } from '../tenants/directory.ts';
 import { iso } from '../time/time.ts';
-import { type AlarmsContext, actOnAlarms } from './standing.ts';
+import { type AlarmsContext, actOnAlarms, newestOfAlarm } from './standing.ts';
 
 export interface Pressed {
   readonly button: Button;
@@ -21,7 +22,7 @@ export interface Pressed {
 }
 
 interface ButtonsContext extends AlarmsContext {
-  readonly history: AlarmsContext['history'] & Pick<History, 'entriesOf'>;
+  readonly history: AlarmsContext['history'] & Pick<History, 'entriesOf' | 'find' | 'findLive'>;
   readonly directory: Pick<Directory, 'auditLog'>;
 }
 
@@ -31,12 +32,17 @@ const entriesRead = 20;
 async function hasComeBack(
   { history }: ButtonsContext,
   tenant: TenantId,
-  notification: string,
+  ids: readonly string[],
   after: number,
 ): Promise<boolean> {
-  const entries = await history.entriesOf(tenant, [notification], entriesRead);
+  const entries = await history.entriesOf(tenant, ids, entriesRead);
   return entries.some(({ kind, position }) => kind === 'return' && position > after);
 }
+
+const hasEnded = ({ cleared, expiresAt, ...alarm }: HistoryRecord, now: number): boolean =>
+  cleared !== null || (expiresAt !== null && expiresAt <= now) || isResolve(alarm);
+
+const over = 'the alarm has ended, or is off the panels already';
 
 /**
  * Acknowledges or shelves the alarm. Returns who did: somebody may have acknowledged it before.
@@ -47,16 +53,21 @@ export async function pressButton(
   tenant: TenantId,
   { button, notification, by, within, shownAt }: Pressed,
 ): Promise<string> {
-  if (shownAt !== undefined && (await hasComeBack(context, tenant, notification, shownAt)))
-    throw conflict('the alarm has come back since this message: use the button of the newer one');
+  const given = await context.history.find(tenant, notification);
+  if (!given) throw notFound('alarm');
+  const standing = await newestOfAlarm(context, tenant, given);
   const at = context.now();
+  // The store acknowledges an alarm that has ended, too.
+  if (hasEnded(standing, at)) throw conflict(over);
+  if (shownAt !== undefined && (await hasComeBack(context, tenant, [notification, standing.id], shownAt)))
+    throw conflict('the alarm has come back since this message: use the button of the newer one');
   const until = at + buttonShelfMs;
-  const given = { at, by, note: null };
-  const action = button === 'shelve' ? { kind: button, ...given, until } : { kind: button, ...given };
+  const how = { at, by, note: null };
+  const action = button === 'shelve' ? { kind: button, ...how, until } : { kind: button, ...how };
   const [outcome] = await actOnAlarms(context, tenant, [notification], action, within);
   if (!outcome || outcome.kind === 'not-found') throw notFound('alarm');
   if (outcome.kind === 'already') return outcome.acknowledged.by;
-  if (outcome.kind === 'nothing') throw conflict('the alarm has ended, or is off the panels already');
+  if (outcome.kind === 'nothing') throw conflict(over);
   if (button === 'shelve')
     await context.directory.auditLog.add(tenant, {
       ...{ by, at, action: 'alarm.shelve', subject: outcome.id },

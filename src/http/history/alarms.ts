@@ -5,7 +5,7 @@ import { searchForm } from '#contract/history/fields.ts';
 import { labelsOf, runbookOf } from '#contract/history/labels.ts';
 import { limits } from '#contract/limits.ts';
 import { builtInStyles } from '#contract/routing/level-styles.ts';
-import { listAlarms } from '#core/alarms/standing.ts';
+import { listAlarms, newestOfAlarm } from '#core/alarms/standing.ts';
 import { suppressedByCause } from '#core/alarms/suppression.ts';
 import { isResolve } from '#core/channels/channels.ts';
 import { badRequest, notFound } from '#core/errors.ts';
@@ -221,7 +221,7 @@ function endedAlarm(records: readonly HistoryRecord[]) {
   };
 }
 
-/** The most notifications before or after the given one that are followed. */
+/** The most notifications before the last one that are followed. */
 const mostFollowed = 200;
 
 /** The notifications of an alarm, newest first, at most 200 of them. A resolve is the last one of its alarm. */
@@ -231,7 +231,7 @@ async function alarmNotifications(
   given: HistoryRecord,
 ): Promise<HistoryRecord[]> {
   const { history, now } = services;
-  const newest = await newestOf(services, tenant, given);
+  const newest = await newestOfAlarm(services, tenant, given);
   const { key } = newest;
   if (key === null) return newest.id === given.id ? [given] : [newest, given];
   const query = { kind: 'key', patterns: [literalPattern(searchForm('key', key))] } as const;
@@ -247,26 +247,6 @@ async function alarmNotifications(
     )
       chain.push(record);
   return chain;
-}
-
-/** The last notification of the alarm of this one. */
-async function newestOf(
-  { history, now }: Services,
-  tenant: TenantId,
-  given: HistoryRecord,
-): Promise<HistoryRecord> {
-  if (given.key !== null && given.cleared?.reason === 'replaced' && !isResolve(given)) {
-    const id = await history.findLive(tenant, given.key, now());
-    const live = id === undefined ? undefined : await history.find(tenant, id);
-    if (live?.alarm && live.alarm.since <= given.receivedAt) return live;
-  }
-  let last = given;
-  for (let i = 0; i < mostFollowed && last.cleared?.reason === 'replaced' && !isResolve(last); i++) {
-    const next = await history.find(tenant, last.cleared.by);
-    if (!next) break;
-    last = next;
-  }
-  return last;
 }
 
 /**
