@@ -262,7 +262,8 @@ const looks = [
 function contentOf(n: Pick<Notification, 'title' | 'message' | 'rank' | 'level'> & OptionalTexts) {
   const look = looks.find(({ from }) => n.rank >= from) ?? looks[4];
   const labels = Object.entries(labelsOf(n.labels)).slice(0, labelsShown);
-  const tags = [look.tag, n.level, ...(n.host === null ? [] : [n.host])];
+  // Apps show each that is the name of an emoji as one: the tag of warnings is also their level.
+  const tags = new Set([look.tag, n.level, ...(n.host === null ? [] : [n.host])]);
   return {
     ...(n.message === '' ? { message: clip(n.title) } : { title: n.title, message: clip(n.message) }),
     priority: look.priority,
