@@ -114,6 +114,7 @@ export async function createServices(
     onError,
     epoch: tenancy.epoch,
     heartbeatMs: config.heartbeatMs,
+    baseUrl: config.baseUrl,
     onSent: (tenant, frames) => metrics.of(tenant).delivered('sent', frames),
     onContact: (tenant, panel) => usage.recordContact({ tenant, ...panel, at: now() }),
     tracer,

@@ -173,13 +173,14 @@ async function answerSocket(
   authenticator: Authenticator,
   { request, reply, panel }: { request: FastifyRequest; reply: FastifyReply; panel: PanelRecord },
 ): Promise<FastifyReply> {
-  const { history, tenantStreams, settings } = services;
+  const { history, tenantStreams } = services;
   // Read before the client sees that it is connected: from then on it misses nothing.
   const { head } = await history.bounds(request.principal.tenant);
   const from = { epoch: tenantStreams.epoch, position: head };
-  const kind = gotifyStreams(settings.baseUrl);
   return serveSocket(authenticator, request, reply, (sink) =>
-    connectPhone(services, request, { panels: [panel], sink, from, kind, client: appOf(request) }),
+    connectPhone(services, request, {
+      ...{ panels: [panel], sink, from, kind: gotifyStreams, client: appOf(request) },
+    }),
   );
 }
 
