@@ -12,7 +12,7 @@ import type { PanelRecord } from '#core/tenants/directory.ts';
 import { findByTopic, reservedTopics } from '#core/tenants/topics.ts';
 import type { Authenticator } from '../callers/auth.ts';
 import { originReader } from '../callers/forwarded.ts';
-import { route } from '../openapi/route-schemas.ts';
+import { route, WebSocketAnswer } from '../openapi/route-schemas.ts';
 import { requestIdOf } from '../requests.ts';
 import type { App, Services } from '../services.ts';
 import { answerSseHead, begin, openSse } from '../sse-response.ts';
@@ -70,7 +70,12 @@ open, keepalive, message, message_clear. Also as a WebSocket, at /ntfy/{topic}/w
   buttonRoute(app, services, authenticator);
   app.get(
     '/ntfy/:topic/ws',
-    { ...route(policy, { ...about, response: {} }), schema: { hide: true } },
+    route(policy, {
+      ...about,
+      summary: 'Subscribe to topics as of ntfy (ws)',
+      description: 'As `GET /ntfy/{topic}/json`, as a WebSocket with a message in each frame.',
+      response: WebSocketAnswer,
+    }),
     (request, reply) => answerSocket({ services, authenticator }, request, reply),
   );
   app.get(
