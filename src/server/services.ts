@@ -176,6 +176,7 @@ export async function createServices(
     ...{ directory, service: channels, allow: config.channels.allow },
     lease: storage.nodes?.lease('channel-commands'),
     onProblem: (error, of) => logger.warn({ err: error, ...of }, 'answers of a channel do not arrive'),
+    onRefused: (reason, of) => logger.info({ ...of, reason }, 'a command about an alarm did nothing'),
   });
   return {
     directory,
