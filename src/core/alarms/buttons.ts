@@ -2,12 +2,13 @@
 import { type Button, buttonShelfMs } from '#contract/panels/buttons.ts';
 import { isResolve } from '../channels/channels.ts';
 import { conflict, notFound } from '../errors.ts';
-import type { History, HistoryRecord } from '../log/log.ts';
+import type { History } from '../log/log.ts';
 import type { TenantId } from '../log/route.ts';
 import type { PanelAddress } from '../log/target.ts';
 import type { Directory } from '../tenants/directory.ts';
 import { iso } from '../time/time.ts';
-import { type AlarmsContext, actOnAlarms, newestOfAlarm } from './standing.ts';
+import { alarmNotifications, type ChainContext } from './notifications.ts';
+import { type AlarmsContext, actOnAlarms } from './standing.ts';
 
 export interface Pressed {
   readonly button: Button;
@@ -21,26 +22,44 @@ export interface Pressed {
   readonly shownAt?: number;
 }
 
+interface ReturnsContext extends ChainContext {
+  readonly history: ChainContext['history'] & Pick<History, 'entriesOf'>;
+}
+
 interface ButtonsContext extends AlarmsContext {
-  readonly history: AlarmsContext['history'] & Pick<History, 'entriesOf' | 'find' | 'findLive'>;
+  readonly history: AlarmsContext['history'] & ReturnsContext['history'];
   readonly directory: Pick<Directory, 'auditLog'>;
 }
 
-/** Of what has happened to the alarm, the newest, among which it is found that it has come back. */
-const entriesRead = 20;
+/** The newest of what has happened to the alarm: an older return is not found. */
+const entriesRead = 100;
 
-async function hasComeBack(
-  { history }: ButtonsContext,
+/** Whether the alarm of a notification has come back to the panels after this position. */
+export async function hasComeBack(
+  context: ReturnsContext,
   tenant: TenantId,
-  ids: readonly string[],
+  notification: string,
   after: number,
 ): Promise<boolean> {
-  const entries = await history.entriesOf(tenant, ids, entriesRead);
+  const { history } = context;
+  const record = await history.find(tenant, notification);
+  const isReplaced = record?.cleared?.reason === 'replaced';
+  // One that took its place since may have come back.
+  const records = isReplaced ? await alarmNotifications(context, tenant, record) : [];
+  const ids = new Set([notification, ...records.map(({ id }) => id)]);
+  const entries = await history.entriesOf(tenant, [...ids], entriesRead);
   return entries.some(({ kind, position }) => kind === 'return' && position > after);
 }
 
-const hasEnded = ({ cleared, expiresAt, ...alarm }: HistoryRecord, now: number): boolean =>
-  cleared !== null || (expiresAt !== null && expiresAt <= now) || isResolve(alarm);
+/** Whether the alarm of a notification is over: the store acknowledges such an alarm, too. */
+async function hasEnded(context: ButtonsContext, tenant: TenantId, notification: string): Promise<boolean> {
+  const given = await context.history.find(tenant, notification);
+  if (!given) return false;
+  const isReplaced = given.cleared?.reason === 'replaced';
+  const [last = given] = isReplaced ? await alarmNotifications(context, tenant, given) : [];
+  const { cleared, expiresAt } = last;
+  return cleared !== null || (expiresAt !== null && expiresAt <= context.now()) || isResolve(last);
+}
 
 const over = 'the alarm has ended, or is off the panels already';
 
@@ -53,17 +72,13 @@ export async function pressButton(
   tenant: TenantId,
   { button, notification, by, within, shownAt }: Pressed,
 ): Promise<string> {
-  const given = await context.history.find(tenant, notification);
-  if (!given) throw notFound('alarm');
-  const standing = await newestOfAlarm(context, tenant, given);
-  const at = context.now();
-  // The store acknowledges an alarm that has ended, too.
-  if (hasEnded(standing, at)) throw conflict(over);
-  if (shownAt !== undefined && (await hasComeBack(context, tenant, [notification, standing.id], shownAt)))
+  if (shownAt !== undefined && (await hasComeBack(context, tenant, notification, shownAt)))
     throw conflict('the alarm has come back since this message: use the button of the newer one');
+  if (await hasEnded(context, tenant, notification)) throw conflict(over);
+  const at = context.now();
   const until = at + buttonShelfMs;
-  const how = { at, by, note: null };
-  const action = button === 'shelve' ? { kind: button, ...how, until } : { kind: button, ...how };
+  const given = { at, by, note: null };
+  const action = button === 'shelve' ? { kind: button, ...given, until } : { kind: button, ...given };
   const [outcome] = await actOnAlarms(context, tenant, [notification], action, within);
   if (!outcome || outcome.kind === 'not-found') throw notFound('alarm');
   if (outcome.kind === 'already') return outcome.acknowledged.by;

@@ -5,7 +5,7 @@
  */
 import type { StandingState } from '#contract/history/alarm-states.ts';
 import { limits } from '#contract/limits.ts';
-import { type ChannelService, isResolve } from '../channels/channels.ts';
+import type { ChannelService } from '../channels/channels.ts';
 import { badField, unavailable } from '../errors.ts';
 import type { AlarmCursor, AlarmPlace, AlarmPlaces, AlarmsWanted } from '../log/alarm-places.ts';
 import type { Bus } from '../log/bus.ts';
@@ -135,29 +135,6 @@ export async function alarmIds(
       `matches ${matching} alarms, and one call changes at most ${limits.alarmsAtOnce}: narrow the search`,
     );
   return places.map(({ id }) => id);
-}
-
-/** The most replacements that are followed. */
-const mostFollowed = 200;
-
-/** The last notification of the alarm of this one. A resolve is the last one of its alarm. */
-export async function newestOfAlarm(
-  { history, now }: { readonly history: Pick<History, 'find' | 'findLive'>; readonly now: () => number },
-  tenant: TenantId,
-  given: HistoryRecord,
-): Promise<HistoryRecord> {
-  if (given.key !== null && given.cleared?.reason === 'replaced' && !isResolve(given)) {
-    const id = await history.findLive(tenant, given.key, now());
-    const live = id === undefined ? undefined : await history.find(tenant, id);
-    if (live?.alarm && live.alarm.since <= given.receivedAt) return live;
-  }
-  let last = given;
-  for (let i = 0; i < mostFollowed && last.cleared?.reason === 'replaced' && !isResolve(last); i++) {
-    const next = await history.find(tenant, last.cleared.by);
-    if (!next) break;
-    last = next;
-  }
-  return last;
 }
 
 const returnsAtOnce = 200;

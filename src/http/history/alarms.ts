@@ -1,11 +1,11 @@
 import { Type } from 'typebox';
 import { type Alarm, AlarmDetail, type AlarmEvent, AlarmPage } from '#contract/history/alarm.ts';
 import { type StandingState, standingStates } from '#contract/history/alarm-states.ts';
-import { searchForm } from '#contract/history/fields.ts';
 import { labelsOf, runbookOf } from '#contract/history/labels.ts';
 import { limits } from '#contract/limits.ts';
 import { builtInStyles } from '#contract/routing/level-styles.ts';
-import { listAlarms, newestOfAlarm } from '#core/alarms/standing.ts';
+import { alarmNotifications } from '#core/alarms/notifications.ts';
+import { listAlarms } from '#core/alarms/standing.ts';
 import { suppressedByCause } from '#core/alarms/suppression.ts';
 import { isResolve } from '#core/channels/channels.ts';
 import { badRequest, notFound } from '#core/errors.ts';
@@ -15,7 +15,6 @@ import type { AlarmMemory, Entry, HistoryRecord, Suppression } from '#core/log/l
 import type { TenantId } from '#core/log/route.ts';
 import { isEscalation } from '#core/log/take-off.ts';
 import { instructionsOf } from '#core/routing/instructions.ts';
-import { literalPattern } from '#core/search/search-words.ts';
 import { iso, isoOrNull } from '#core/time/time.ts';
 import type { Authenticator } from '../callers/auth.ts';
 import { EventStream, IdPath, limitUpTo, readLimit, route } from '../openapi/route-schemas.ts';
@@ -219,34 +218,6 @@ function endedAlarm(records: readonly HistoryRecord[]) {
     count: Math.max(1, records.filter((record) => !isEscalation(record)).length),
     highestLevel: highest.level,
   };
-}
-
-/** The most notifications before the last one that are followed. */
-const mostFollowed = 200;
-
-/** The notifications of an alarm, newest first, at most 200 of them. A resolve is the last one of its alarm. */
-async function alarmNotifications(
-  services: Services,
-  tenant: TenantId,
-  given: HistoryRecord,
-): Promise<HistoryRecord[]> {
-  const { history, now } = services;
-  const newest = await newestOfAlarm(services, tenant, given);
-  const { key } = newest;
-  if (key === null) return newest.id === given.id ? [given] : [newest, given];
-  const query = { kind: 'key', patterns: [literalPattern(searchForm('key', key))] } as const;
-  const { records } = await history.search(tenant, query, {
-    ...{ limit: mostFollowed, now: now(), timeoutMs: limits.searchMs, before: newest.position + 1 },
-  });
-  const chain = [newest];
-  for (const record of records)
-    if (
-      record.cleared?.by === chain.at(-1)?.id &&
-      record.cleared?.reason === 'replaced' &&
-      !isResolve(record)
-    )
-      chain.push(record);
-  return chain;
 }
 
 /**
