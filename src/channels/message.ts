@@ -3,7 +3,18 @@ import type { AlarmEvent } from '#contract/channels/channel-fields.ts';
 import type { OptionalTexts } from '#contract/history/fields.ts';
 import { labelsOf, runbookLabel, runbookOf, shownLabels } from '#contract/history/labels.ts';
 import { builtInLevels, builtInStyles } from '#contract/routing/level-styles.ts';
+import { clip } from '#core/routing/message-text.ts';
 import type { OutboundRequest, OutboundResponse } from '#outbound/outbound.ts';
+
+export {
+  clip,
+  clipBytes,
+  fitParts,
+  inBytes,
+  instructionsTitle,
+  inUnits,
+  messageText,
+} from '#core/routing/message-text.ts';
 
 export interface OutgoingNotification extends OptionalTexts {
   /** The same for every attempt, so that receivers can detect a repeat. */
@@ -155,46 +166,6 @@ export function detailsWithRunbookOf(notification: OutgoingNotification): string
   return `${detailsOf(notification)}${runbook === undefined ? '' : `\nRunbook: ${runbook}`}`;
 }
 
-/** At most `most` UTF-16 units, the strictest way in which receivers count; a text that was cut ends with an ellipsis. */
-export function clip(text: string, most: number): string {
-  return text.length <= most ? text : `${text.slice(0, most - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
-}
-
-/** Above the instructions, in messages for people. */
-export const instructionsTitle = 'Instructions';
-
-/** How a receiver counts: in UTF-16 units or in bytes. */
-interface Measure {
-  readonly sizeOf: (text: string) => number;
-  readonly cut: (text: string, most: number) => string;
-}
-export const inUnits: Measure = { sizeOf: ({ length }) => length, cut: clip };
-export const inBytes: Measure = { sizeOf: (text) => Buffer.byteLength(text), cut: clipBytes };
-
-/** Message and instructions, cut so that both together have at most `most`. If both are too long, each gets half. */
-export function fitParts(
-  { message, instructions }: Pick<OutgoingNotification, 'message' | 'instructions'>,
-  most: number,
-  { sizeOf, cut }: Measure,
-): { readonly message: string; readonly instructions: string | undefined } {
-  if (instructions === null) return { message: cut(message, most), instructions: undefined };
-  const half = Math.floor(most / 2);
-  const fitting = cut(instructions, Math.max(half, most - sizeOf(message)));
-  return { message: cut(message, most - sizeOf(fitting)), instructions: fitting };
-}
-
-/** The message, and below it the instructions with their title, as one plain text of at most `most`. */
-export function messageText(
-  notification: Pick<OutgoingNotification, 'message' | 'instructions'>,
-  most = Number.POSITIVE_INFINITY,
-  measure = inUnits,
-): string {
-  const title = `\n\n${instructionsTitle}:\n`;
-  const room = notification.instructions === null ? most : most - title.length;
-  const { message, instructions } = fitParts(notification, room, measure);
-  return instructions === undefined ? message : `${message}${title}${instructions}`;
-}
-
 /** Markdown without links whose text hides their target: an invisible space separates the two parts. */
 export function withoutLinks(text: string): string {
   return text.replaceAll(/\](?=[([:])/g, ']\u200B');
@@ -204,13 +175,6 @@ export function withoutLinks(text: string): string {
 export function retryAfterInBody({ body }: OutboundResponse): number | undefined {
   const seconds = /"retry_after"\s*:\s*(\d{1,6}(?:\.\d+)?)/.exec(body)?.[1];
   return seconds === undefined ? undefined : Math.ceil(Number(seconds) * 1000);
-}
-
-/** At most `most` bytes of UTF-8; a text that was cut ends with an ellipsis. */
-export function clipBytes(text: string, most: number): string {
-  if (Buffer.byteLength(text) <= most) return text;
-  const { read } = new TextEncoder().encodeInto(text, new Uint8Array(most - Buffer.byteLength('…')));
-  return `${text.slice(0, read)}…`;
 }
 
 export function jsonRequest(

@@ -114,6 +114,7 @@ export async function createServices(
     onError,
     epoch: tenancy.epoch,
     heartbeatMs: config.heartbeatMs,
+    baseUrl: config.baseUrl,
     onSent: (tenant, frames) => metrics.of(tenant).delivered('sent', frames),
     onContact: (tenant, panel) => usage.recordContact({ tenant, ...panel, at: now() }),
     tracer,
@@ -175,6 +176,7 @@ export async function createServices(
     ...{ directory, service: channels, allow: config.channels.allow },
     lease: storage.nodes?.lease('channel-commands'),
     onProblem: (error, of) => logger.warn({ err: error, ...of }, 'answers of a channel do not arrive'),
+    onRefused: (reason, of) => logger.info({ ...of, reason }, 'a command about an alarm did nothing'),
   });
   return {
     directory,

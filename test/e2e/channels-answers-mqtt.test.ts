@@ -18,7 +18,7 @@ describe.skipIf(skipReason(missingMosquitto()))('commands over MQTT', () => {
   let tenants = 0;
   beforeAll(async () => {
     broker = await Mosquitto.start();
-    server = await TestServer.start({ BELFRY_OUTBOUND_ALLOW: '127.0.0.1' });
+    server = await TestServer.start({ BELFRY_OUTBOUND_ALLOW: '127.0.0.1', BELFRY_LOG_LEVEL: 'info' });
   });
   afterAll(async () => {
     await server.stop();
@@ -184,6 +184,28 @@ describe.skipIf(skipReason(missingMosquitto()))('commands over MQTT', () => {
     const far = await server.call('GET', `/api/notifications/${foreign}`, { token: other });
     expect(far.json.acknowledged).toBeNull();
   });
+
+  test.each([
+    ['disk', 'bogus', 'it is none of acknowledge, unacknowledge, shelve, clear, or has more than 4 KiB'],
+    ['disk', 'acknowledge', 'the alarm has ended, or there is nothing to do'],
+    ['none', 'acknowledge', 'no alarm that the channel was sent has this name'],
+  ])(
+    'a command that does nothing is in the log, once in ten seconds: %s %s',
+    async (name, payload, reason) => {
+      await channel();
+      await subscribed();
+      const [id, last] = [await alarm({ key: 'disk' }), await alarm({ key: 'last' })];
+      await call('POST', `/api/alarms/${id}/clear`, {});
+      const topic = name === 'disk' && payload === 'acknowledge' ? id : name;
+      for (let i = 0; i < 3; i++) await command(topic, payload);
+      await command('last', 'acknowledge');
+      await eventually(async () => expect((await found(last)).acknowledged).not.toBeNull(), within);
+      const refused = server.log
+        .map((line) => JSON.parse(line) as { msg: string; tenant?: string })
+        .filter(({ msg, ...of }) => msg === 'a command about an alarm did nothing' && of.tenant === tenant);
+      expect(refused).toMatchObject([{ level: expect.anything(), channel: 'home', alarm: topic, reason }]);
+    },
+  );
 
   test('what the broker keeps is not done again after a reconnect', async () => {
     await channel();

@@ -141,6 +141,21 @@ test.each([
   expect((await server.call('GET', `/api/panels/${panel.id}`, { token })).json).toEqual(panel);
 });
 
+test.each([
+  [{ quietFrom: '22:00' }, 'display.quietFrom needs quietUntil'],
+  [{ quietUntil: '06:00' }, 'display.quietUntil needs quietFrom'],
+  [{ quietDays: ['mon'] }, 'display.quietDays needs quietFrom'],
+  [{ dimFrom: '22:00' }, 'display.dimFrom needs dimUntil'],
+  [{ dimUntil: '06:00' }, 'display.dimUntil needs dimFrom'],
+])('a setting without the other one that it needs is refused: %j', async (display, error) => {
+  const { json: panel } = await register({ name: 'Half' });
+  const patch = (json: object) => server.call('PATCH', `/api/panels/${panel.id}`, { token: key, json });
+  expect(await patch({ display })).toMatchObject({ status: 400, json: { error } });
+  const whole = { quietFrom: '22:00', quietUntil: '06:00', dimFrom: '22:00', dimUntil: '06:00' };
+  expect((await patch({ display: { ...whole, ...display } })).json.display).toMatchObject(display);
+  expect((await patch({ display: {} })).json.display).toEqual({});
+});
+
 test('a deleted panel is gone, its stream is closed, and its name is free for another one', async () => {
   const { id, stream } = await server.panel(token, 'Doomed');
   expect((await server.call('DELETE', `/api/panels/${id}`, { token: key })).status).toBe(204);

@@ -207,3 +207,53 @@ test('a phone takes a few test alarms at a time, so nobody can flood it; each of
         .sequence_id,
     );
 });
+
+test.each([
+  { type: 'application/x-www-form-urlencoded', body: '' },
+  { type: 'application/x-www-form-urlencoded', body: 'a=b' },
+  { type: 'application/octet-stream', body: '\0' },
+  { type: 'application/json', body: '{' },
+  { type: 'text/plain', body: undefined },
+])('a press takes any type and ignores its body: $type', async ({ type, body = null }) => {
+  const { send, stream } = await world();
+  await send({ title: 'one', level: 'error' });
+  const url = (await stream.next(titled('one'))).actions?.[0]?.url ?? '';
+  const headers = { 'content-type': type };
+  const long = await fetch(url, { method: 'POST', headers, body: 'x'.repeat(5_000) });
+  const response = await fetch(url, { method: 'POST', headers, body });
+  expect([long.status, response.status, await response.json()]).toEqual([413, 200, { by: 'phone ada' }]);
+});
+
+const endings: Record<string, (of: Awaited<ReturnType<typeof world>>, id: string) => Promise<unknown>> = {
+  'its success came': ({ send }) => send({ title: 'fine', level: 'success', key: 'disk' }),
+  'it was cleared': ({ call }, id) => call('POST', `/api/alarms/${id}/clear`, {}),
+  'its time was over': ({ call }, id) =>
+    expect.poll(async () => (await call('GET', `/api/alarms/${id}`)).json.state).toBe('ended'),
+};
+test.each(Object.keys(endings))('the button of an alarm that has ended does nothing: %s', async (name) => {
+  const given = await world();
+  const { send, stream, call } = given;
+  const alarm = { level: 'error', key: 'disk', ...(name === 'its time was over' && { ttl: 1_000 }) };
+  const first = await send({ ...alarm, title: 'first' });
+  const message = await stream.next(titled('first'));
+  await endings[name]?.(given, first);
+  expect(await press(message)).toMatchObject({
+    status: 409,
+    json: { error: expect.stringContaining('has ended') },
+  });
+  const second = await send({ ...alarm, title: 'second', ttl: 0 });
+  expect((await press(message)).status).toBe(409);
+  const isOpen = async () => (await call('GET', `/api/alarms/${second}`)).json.state;
+  expect(await isOpen()).toBe('open');
+  expect((await press(await stream.next(titled('second')))).status).toBe(200);
+  expect(await isOpen()).toBe('acknowledged');
+});
+
+test('also when it was acknowledged before it ended', async () => {
+  const { send, stream, call } = await world();
+  const id = await send({ title: 'one', level: 'error' });
+  const message = await stream.next(titled('one'));
+  expect([(await press(message)).status, (await press(message)).status]).toEqual([200, 200]);
+  await call('POST', `/api/alarms/${id}/clear`, {});
+  expect((await press(message)).status).toBe(409);
+});

@@ -324,7 +324,9 @@ test('devices learn that an alarm is acknowledged, open again and ended, on the 
     ...{ tag, isOver: false, stays: true, actions: ['acknowledge'] },
     body: expect.stringMatching(/^Open again/),
   });
+  const secret = String(lastPayload()?.secret);
   expect(await told('POST', 'clear')).toMatchObject({ tag, isOver: true, actions: [] });
+  expect((await act(secret, 'acknowledge')).status).toBe(409);
 });
 
 test('the setting of the channel says what its devices may do; a device that was removed may do nothing', async () => {

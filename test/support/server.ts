@@ -60,12 +60,15 @@ async function checkOf({ routes, url }: RunningServer): Promise<OpenApiCheck> {
 export class TestServer {
   readonly running: RunningServer;
   readonly folder: string;
+  /** The lines of its log. */
+  readonly log: readonly string[];
   readonly #check: OpenApiCheck;
   #tenants = 0;
 
-  private constructor(running: RunningServer, folder: string, check: OpenApiCheck) {
+  private constructor(running: RunningServer, folder: string, log: readonly string[], check: OpenApiCheck) {
     this.running = running;
     this.folder = folder;
+    this.log = log;
     this.#check = check;
   }
 
@@ -83,9 +86,15 @@ export class TestServer {
       BELFRY_RATE_API: 'off',
       ...env,
     });
-    const log = createLogger({ level: config.log.level, format: 'json' }, { write: noteOutput('server') });
+    const lines: string[] = [];
+    const note = noteOutput('server');
+    const write = (line: string) => {
+      lines.push(line);
+      note(line);
+    };
+    const log = createLogger({ level: config.log.level, format: 'json' }, { write });
     const running = await startServer(config, log);
-    return new TestServer(running, folder, await checkOf(running));
+    return new TestServer(running, folder, lines, await checkOf(running));
   }
 
   get url(): string {

@@ -25,6 +25,12 @@ export interface Command {
   readonly note: string | null;
 }
 
+const refusals = {
+  unknown: `it is none of ${commandKinds.join(', ')}, or has more than 4 KiB`,
+  tooMany: 'there are too many commands',
+  'not-found': 'no alarm that the channel was sent has this name',
+  nothing: 'the alarm has ended, or there is nothing to do',
+};
 const payloadBytes = 4 * 1024;
 /** The most bytes of a packet with MQTT 5. With MQTT 3.1.1 the broker does not know them, and a longer one must not end the connection. */
 const packetBytes = 80 * 1024;
@@ -113,8 +119,9 @@ export class MqttCommands implements AnswerSource {
     const alarmName = this.#topics.alarmOf(topic);
     if (retain || alarmName === undefined || this.#closing.signal.aborted) return;
     const command = readCommand(Buffer.from(payload), alarmName);
-    if (!command || this.#waiting >= mostWaiting) return;
-    if (!this.#limiter.take('', rate, performance.now()).allowed) return;
+    if (!command) return this.#options.onRefused?.(alarmName, refusals.unknown);
+    if (this.#waiting >= mostWaiting || !this.#limiter.take('', rate, performance.now()).allowed)
+      return this.#options.onRefused?.(alarmName, refusals.tooMany);
     this.#waiting += 1;
     this.#last = this.#last.then(async () => {
       if (!this.#closing.signal.aborted)
@@ -124,9 +131,13 @@ export class MqttCommands implements AnswerSource {
   }
 
   async #do({ kind, alarmName, by, note }: Command): Promise<void> {
-    const { channel, context, onAnswer } = this.#options;
+    const { channel, context, onAnswer, onRefused } = this.#options;
     const alarm = await findAlarm(context, channel.tenant, alarmName);
-    if (alarm !== undefined) await onAnswer({ kind, alarm, note, by: personIn(channel.name, by) });
+    const outcome =
+      alarm === undefined
+        ? 'not-found'
+        : await onAnswer({ kind, alarm, note, by: personIn(channel.name, by) });
+    if (outcome === 'not-found' || outcome === 'nothing') onRefused?.(alarmName, refusals[outcome]);
   }
 }
 

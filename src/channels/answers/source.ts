@@ -40,6 +40,8 @@ export interface SourceOptions {
   readonly onWorking: () => void;
   /** Call it with the failure to do what one answer says. */
   readonly onLost: (error: Error) => void;
+  /** Call it with an answer that does nothing: the alarm as it names it, and why. */
+  readonly onRefused?: (alarm: string, reason: string) => void;
 }
 
 export interface SourceKind {

@@ -38,6 +38,11 @@ interface SourcesOptions {
   /** undefined: this is the only node. */
   readonly lease: SharedLease | undefined;
   readonly onProblem: (error: unknown, of: { readonly tenant: string; readonly channel: string }) => void;
+  /** At most once in ten seconds of a channel. */
+  readonly onRefused?: (
+    reason: string,
+    of: { readonly tenant: string; readonly channel: string; readonly alarm: string },
+  ) => void;
 }
 
 const sourceKinds: ReadonlyMap<ChannelKind, SourceKind> = new Map([
@@ -71,6 +76,8 @@ const heldMs = 12_000;
 const problemChars = 300;
 /** A failure that comes sooner after another one is not logged again. */
 const lastingMs = 60_000;
+/** The same of an answer that does nothing. */
+const refusedEveryMs = 10_000;
 
 interface Wanted {
   readonly channel: ChannelRecord;
@@ -121,6 +128,12 @@ export function createAnswerSources(options: SourcesOptions): AnswerSources {
     const { channel, tenant } = each;
     const of = { tenant, channel: channel.name };
     let failedAt = Number.NEGATIVE_INFINITY;
+    let refusedAt = Number.NEGATIVE_INFINITY;
+    const refuse = (alarm: string, reason: string) => {
+      if (performance.now() - refusedAt < refusedEveryMs) return;
+      options.onRefused?.(reason, { ...of, alarm });
+      refusedAt = performance.now();
+    };
     const fail = (error: unknown, message: string) => {
       shown.set(channel, { since: context.now(), message });
       if (performance.now() - failedAt >= lastingMs) onProblem(error, of);
@@ -139,6 +152,7 @@ export function createAnswerSources(options: SourcesOptions): AnswerSources {
         onProblem: (error) => fail(masked(error), masked(error)),
         onWorking: () => shown.set(channel, undefined),
         onLost: (error) => onProblem(masked(error), of),
+        onRefused: refuse,
       });
     } catch (error) {
       fail(error, (error as Error).message.slice(0, problemChars));

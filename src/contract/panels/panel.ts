@@ -226,6 +226,12 @@ export type PanelCommand = (typeof panelCommands)[number];
 export const PanelCommanded = component('PanelCommanded', {
   ok: Type.Literal(true),
   reached: Type.Boolean({ description: 'false: it is not connected.' }),
+  rings: Type.Optional(
+    Type.Boolean({
+      description:
+        'Of the test alarm of a phone. false: it makes no sound there now, because of the quiet hours or the lowest level of the panel.',
+    }),
+  ),
 });
 
 /** What a panel should be showing now, the highest in rank first. */

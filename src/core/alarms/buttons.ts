@@ -1,5 +1,6 @@
 /** What somebody does about an alarm with a button of its notification, on a phone or device that is not signed in. */
 import { type Button, buttonShelfMs } from '#contract/panels/buttons.ts';
+import { isResolve } from '../channels/channels.ts';
 import { conflict, notFound } from '../errors.ts';
 import type { History } from '../log/log.ts';
 import type { TenantId } from '../log/route.ts';
@@ -50,6 +51,18 @@ export async function hasComeBack(
   return entries.some(({ kind, position }) => kind === 'return' && position > after);
 }
 
+/** Whether the alarm of a notification is over: the store acknowledges such an alarm, too. */
+async function hasEnded(context: ButtonsContext, tenant: TenantId, notification: string): Promise<boolean> {
+  const given = await context.history.find(tenant, notification);
+  if (!given) return false;
+  const isReplaced = given.cleared?.reason === 'replaced';
+  const [last = given] = isReplaced ? await alarmNotifications(context, tenant, given) : [];
+  const { cleared, expiresAt } = last;
+  return cleared !== null || (expiresAt !== null && expiresAt <= context.now()) || isResolve(last);
+}
+
+const over = 'the alarm has ended, or is off the panels already';
+
 /**
  * Acknowledges or shelves the alarm. Returns who did: somebody may have acknowledged it before.
  * @throws AppError `not-found`, and `conflict` when it has ended, is off the panels, or has come back since the message.
@@ -61,6 +74,7 @@ export async function pressButton(
 ): Promise<string> {
   if (shownAt !== undefined && (await hasComeBack(context, tenant, notification, shownAt)))
     throw conflict('the alarm has come back since this message: use the button of the newer one');
+  if (await hasEnded(context, tenant, notification)) throw conflict(over);
   const at = context.now();
   const until = at + buttonShelfMs;
   const given = { at, by, note: null };
@@ -68,7 +82,7 @@ export async function pressButton(
   const [outcome] = await actOnAlarms(context, tenant, [notification], action, within);
   if (!outcome || outcome.kind === 'not-found') throw notFound('alarm');
   if (outcome.kind === 'already') return outcome.acknowledged.by;
-  if (outcome.kind === 'nothing') throw conflict('the alarm has ended, or is off the panels already');
+  if (outcome.kind === 'nothing') throw conflict(over);
   if (button === 'shelve')
     await context.directory.auditLog.add(tenant, {
       ...{ by, at, action: 'alarm.shelve', subject: outcome.id },

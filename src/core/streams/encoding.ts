@@ -54,6 +54,8 @@ export interface EncodingContext {
   readonly snapshot: () => TenantSnapshot | undefined;
   /** The rules as they are now; undefined: none have been read. */
   readonly router: () => Pick<Router, 'instructing'> | undefined;
+  /** The public URL of this server, if it is known. */
+  readonly baseUrl?: string | undefined;
   readonly now: () => number;
 }
 

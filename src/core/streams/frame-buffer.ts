@@ -12,6 +12,8 @@ export interface Frame {
   /** When the notification expires; the frame is not sent after that. null: it does not expire. */
   readonly expiresAt: number | null;
   readonly bytes: Buffer;
+  /** The bytes that it holds beside `bytes`. */
+  readonly alsoHeld?: number;
   readonly encodedAt: number;
   /** The time to live of a notification; null: it is another event. */
   readonly ttl: number | null;
@@ -79,7 +81,7 @@ export class FrameBuffer {
   push(frames: Iterable<Frame>, upTo: number): void {
     for (const frame of frames) {
       this.#frames.push(frame);
-      this.#bytes += frame.bytes.length;
+      this.#bytes += sizeOf(frame);
       this.#countTarget(frame.target, 1);
       if (frame.target.ids.length > 0) this.#lastById = frame.position;
     }
@@ -147,7 +149,7 @@ export class FrameBuffer {
       (this.#frames.length - drop > this.#maxFrames || this.#bytes > this.#maxBytes)
     ) {
       const frame = this.#frames[drop++] as Frame;
-      this.#bytes -= frame.bytes.length;
+      this.#bytes -= sizeOf(frame);
       this.#countTarget(frame.target, -1);
       this.#first = frame.position + 1;
     }
@@ -163,6 +165,8 @@ export class FrameBuffer {
     if (before === 0 || after === 0) this.#bytes += change * (namesSize(target.ids) + namesSize(target.tags));
   }
 }
+
+const sizeOf = ({ bytes, alsoHeld = 0 }: Frame): number => bytes.length + alsoHeld;
 
 /** The next segment of these frames for a reader; its cursor is `upTo` when it has them all. */
 export function joinFrames(

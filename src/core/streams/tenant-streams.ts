@@ -51,6 +51,8 @@ export interface TenantStreamsOptions {
   /** Milliseconds of a clock that never goes back. */
   readonly monotonicNow: () => number;
   readonly heartbeatMs: number;
+  /** The public URL of this server, if it is known. */
+  readonly baseUrl?: string | undefined;
   readonly onError: (error: unknown) => void;
   /** Counts notifications written to a tenant's panels. */
   readonly onSent: (tenant: TenantId, notifications: number) => void;
@@ -364,9 +366,10 @@ export class TenantStreams {
   }
 
   #encodingContext(tenant: TenantId): EncodingContext {
-    const { history, tenancy, now } = this.#options;
+    const { history, tenancy, baseUrl, now } = this.#options;
     const snapshot = () => tenancy.peek(tenant);
-    return { tenant, epoch: this.#epoch, history, snapshot, router: () => snapshot()?.router, now };
+    const router = () => snapshot()?.router;
+    return { tenant, epoch: this.#epoch, history, snapshot, router, baseUrl, now };
   }
 
   #closeLater(tenant: TenantId, slot: TenantStreamsEntry): void {

@@ -56,6 +56,12 @@ export const EventStream = {
   content: { 'text/event-stream': { schema: Type.String() } },
 };
 
+/** The answer of a WebSocket. */
+export const WebSocketAnswer = {
+  101: { description: 'A WebSocket, for a request with `Upgrade: websocket`.', type: 'null' },
+  ...problems(400),
+};
+
 /** The error answers of a route that do not follow from its policy, path and method (see openapi.ts). */
 export function problems(...statuses: number[]): Record<number, TSchema> {
   return Object.fromEntries(

@@ -14,11 +14,12 @@ import {
   type ReloadEvent,
   type TestEvent,
 } from '#contract/panels/panel.ts';
-import { minRankOf } from '#contract/routing/level-styles.ts';
+import { builtInStyles, minRankOf } from '#contract/routing/level-styles.ts';
 import { watchPanel } from '#core/alarms/lost-panels.ts';
 import { badRequest, forbidden, notFound, requireFound } from '#core/errors.ts';
 import { actorOf, mayUsePanel, type Principal, shownNameOf } from '#core/people/access.ts';
 import { tooManyPanels } from '#core/people/pairing.ts';
+import { isQuietFor, phonePanelOf } from '#core/streams/encoding.ts';
 import { notificationEvent } from '#core/streams/frames.ts';
 import type { PanelRecord } from '#core/tenants/directory.ts';
 import type { Rate } from '#core/tenants/tenants.ts';
@@ -188,14 +189,11 @@ function commandRoutes(app: App, services: Services): void {
       async ({ principal, params: { id } }, reply) => {
         const { tenant } = principal;
         const panel = await tenancy.findPanel(tenant, id);
-        const rings = command === 'test' && panel?.kind === 'phone';
-        if (rings) await takeFrom(testRate, `${tenant} ${id}`, now(), reply);
+        const isAlarm = command === 'test' && panel?.kind === 'phone';
+        if (isAlarm) await takeFrom(testRate, `${tenant} ${id}`, now(), reply);
         if (!(await directory.panels.noteCommand(tenant, id, command, actorOf(principal), now())))
           throw notFound('panel');
-        if (rings) {
-          await ringPhone(services, principal, panel);
-          return { ok: true as const, reached: true };
-        }
+        if (isAlarm) return { ok: true as const, ...(await ringPhone(services, principal, panel)) };
         const reached = await presence.sendCommand({
           tenant,
           panelId: id,
@@ -210,20 +208,27 @@ function commandRoutes(app: App, services: Services): void {
 
 const testMs = 600_000;
 const testAbout =
-  ' A panel of the kind `phone` gets a critical notification instead, which goes to no other panel and no channel, and stays for ten minutes. It is stored, so `reached` is always true. A phone takes six in a minute.';
+  ' A panel of the kind `phone` gets a critical notification instead, which goes to no other panel and no channel, and stays for ten minutes. It is stored: a phone that is not connected (`reached` is false) gets it when it connects in this time. `rings` says whether it makes a sound. A phone takes six in a minute.';
 
 /** Sends a test alarm to this phone alone. Without a key, so that each of them rings. */
 async function ringPhone(
-  { intake }: Services,
+  { intake, tenancy, presence, now }: Services,
   principal: Principal,
-  { id, name }: PanelRecord,
-): Promise<void> {
+  panel: PanelRecord,
+): Promise<{ readonly reached: boolean; readonly rings: boolean }> {
+  const { tenant } = principal;
+  const { id, name } = panel;
+  const level = 'critical';
+  const [snapshot, { panels }] = await Promise.all([tenancy.get(tenant), presence.online(tenant, id)]);
+  const phone = phonePanelOf({ snapshot: () => snapshot }, panel);
+  const { rank } = builtInStyles[level];
   const fields = {
     ...noTexts,
-    ...{ title: `Test alarm for ${name}`, level: 'critical', ttl: testMs },
+    ...{ title: `Test alarm for ${name}`, level, ttl: testMs },
     message: `${shownNameOf(principal)} sent this test. It went to this phone only.`,
   };
-  await intake.raise(principal.tenant, { by: 'test', fields, only: { all: false, ids: [id], tags: [] } });
+  await intake.raise(tenant, { by: 'test', fields, only: { all: false, ids: [id], tags: [] } });
+  return { reached: panels.has(id), rings: rank >= phone.minRank && !isQuietFor({ rank }, phone, now()) };
 }
 
 /** @throws AppError `not-found`, also for a panel that the caller may not use. */
@@ -282,11 +287,23 @@ async function refuseOtherName({ tenancy }: Services, principal: Principal, name
   if (own?.name !== name) throw forbidden();
 }
 
+/** Display settings that have no effect without another one. */
+const needs = [
+  ['quietFrom', 'quietUntil'],
+  ['quietUntil', 'quietFrom'],
+  ['quietDays', 'quietFrom'],
+  ['dimFrom', 'dimUntil'],
+  ['dimUntil', 'dimFrom'],
+] as const;
+
 async function checkDisplay(
   { tenancy }: Services,
   tenant: number,
   display: PanelPatch['display'],
 ): Promise<void> {
+  for (const [name, needed] of needs)
+    if (display?.[name] !== undefined && display[needed] === undefined)
+      throw badRequest(`display.${name} needs ${needed}`);
   if (display?.timeZone !== undefined) checkTimeZone(display.timeZone, 'display.timeZone');
   if (display?.minLevel === undefined) return;
   const { levels } = await tenancy.current(tenant);

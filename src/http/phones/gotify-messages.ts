@@ -212,14 +212,15 @@ async function answerMessages(
 async function messagesOf(
   { history, receipts, tenancy, tenantStreams, settings, now }: Services,
   tenant: TenantId,
-  wanted: Omit<MessagesWanted, 'baseUrl'>,
+  wanted: MessagesWanted,
 ): Promise<MessagesPage> {
   await tenancy.get(tenant);
   const context = {
-    ...{ tenant, epoch: tenantStreams.epoch, history, receipts, now },
+    ...{ tenant, epoch: tenantStreams.epoch, history, receipts, baseUrl: settings.baseUrl, now },
     snapshot: () => tenancy.peek(tenant),
+    router: () => tenancy.peek(tenant)?.router,
   };
-  return readMessages(context, { ...wanted, baseUrl: settings.baseUrl });
+  return readMessages(context, wanted);
 }
 
 const applicationOf = ({ id }: { readonly id: string }) => wholeIn('id', id, 0, Number.MAX_SAFE_INTEGER);

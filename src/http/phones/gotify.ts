@@ -18,7 +18,7 @@ import type { AccountContext } from '../account/account-context.ts';
 import { asAccount } from '../account/password.ts';
 import type { Authenticator } from '../callers/auth.ts';
 import { bearerOf, urlTokenOf } from '../callers/sender-credential.ts';
-import { problems, route } from '../openapi/route-schemas.ts';
+import { problems, route, WebSocketAnswer } from '../openapi/route-schemas.ts';
 import type { App, Services } from '../services.ts';
 import { discOf } from './gotify-image.ts';
 import { messageRoutes, removeAllRoutes } from './gotify-messages.ts';
@@ -38,7 +38,14 @@ export function gotifyReadingRoutes(app: App, context: AccountContext, authentic
   removeAllRoutes(app, services);
   app.get(
     '/gotify/stream',
-    { ...route('panel', { ...ofPhones, expensive: 'panel stream', response: {} }), schema: { hide: true } },
+    route('panel', {
+      ...ofPhones,
+      expensive: 'panel stream',
+      summary: 'New messages for the calling phone, as of Gotify',
+      description:
+        'A WebSocket with a message in each frame, as `GET /gotify/message` has them. A caller without a panel is registered as a phone.',
+      response: WebSocketAnswer,
+    }),
     async (request, reply) => {
       requireUpgrade(request);
       const panel = (await findPanel(services, request)) ?? (await register(services, request));
@@ -173,13 +180,14 @@ async function answerSocket(
   authenticator: Authenticator,
   { request, reply, panel }: { request: FastifyRequest; reply: FastifyReply; panel: PanelRecord },
 ): Promise<FastifyReply> {
-  const { history, tenantStreams, settings } = services;
+  const { history, tenantStreams } = services;
   // Read before the client sees that it is connected: from then on it misses nothing.
   const { head } = await history.bounds(request.principal.tenant);
   const from = { epoch: tenantStreams.epoch, position: head };
-  const kind = gotifyStreams(settings.baseUrl);
   return serveSocket(authenticator, request, reply, (sink) =>
-    connectPhone(services, request, { panels: [panel], sink, from, kind, client: appOf(request) }),
+    connectPhone(services, request, {
+      ...{ panels: [panel], sink, from, kind: gotifyStreams, client: appOf(request) },
+    }),
   );
 }
 

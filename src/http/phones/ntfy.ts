@@ -2,26 +2,21 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { NtfyAllowed, NtfyConfig } from '#contract/integrations/integration.ts';
-import { buttonsOf } from '#contract/panels/buttons.ts';
-import { PushActed } from '#contract/panels/push.ts';
-import { pressButton } from '#core/alarms/buttons.ts';
-import { forbidden, notFound } from '#core/errors.ts';
-import { allows, assertActive, mayUsePanel, type Principal } from '#core/people/access.ts';
+import { forbidden } from '#core/errors.ts';
+import { mayUsePanel, type Principal } from '#core/people/access.ts';
 import { type NtfyReading, phoneStreams } from '#core/streams/ntfy/encoder.ts';
 import { positionOf } from '#core/streams/ntfy/ids.ts';
 import type { ButtonLinks } from '#core/streams/ntfy/lines.ts';
 import type { Sink } from '#core/streams/panel-stream.ts';
 import type { PanelRecord } from '#core/tenants/directory.ts';
-import type { Rate } from '#core/tenants/tenants.ts';
 import { findByTopic, reservedTopics } from '#core/tenants/topics.ts';
 import type { Authenticator } from '../callers/auth.ts';
-import { networkOf, originReader } from '../callers/forwarded.ts';
-import { takeFrom } from '../callers/rate-limits.ts';
-import { panelsOrMembers } from '../history/alarm-actions.ts';
-import { problems, route } from '../openapi/route-schemas.ts';
+import { originReader } from '../callers/forwarded.ts';
+import { route, WebSocketAnswer } from '../openapi/route-schemas.ts';
 import { requestIdOf } from '../requests.ts';
 import type { App, Services } from '../services.ts';
 import { answerSseHead, begin, openSse } from '../sse-response.ts';
+import { buttonRoute, mayAct } from './ntfy-buttons.ts';
 import { cursorOf, type NtfyParameters, parseTopics, readParameters } from './ntfy-parameters.ts';
 import { dropWhenStalled, forms, latestIn, pollIn, streamIn } from './ntfy-sinks.ts';
 import { clientOf, connectPhone, leave, registerPhone, serveSocket } from './phones.ts';
@@ -72,10 +67,15 @@ open, keepalive, message, message_clear. Also as a WebSocket, at /ntfy/{topic}/w
       (request, reply) => answerStream({ services, authenticator }, request, reply, form),
     );
   configRoute(app, services);
-  actRoute(app, services, authenticator);
+  buttonRoute(app, services, authenticator);
   app.get(
     '/ntfy/:topic/ws',
-    { ...route(policy, { ...about, response: {} }), schema: { hide: true } },
+    route(policy, {
+      ...about,
+      summary: 'Subscribe to topics as of ntfy (ws)',
+      description: 'As `GET /ntfy/{topic}/json`, as a WebSocket with a message in each frame.',
+      response: WebSocketAnswer,
+    }),
     (request, reply) => answerSocket({ services, authenticator }, request, reply),
   );
   app.get(
@@ -117,50 +117,6 @@ function configRoute(app: App, { settings: { baseUrl } }: Services): void {
     async () => ({ base_url: baseUrl === undefined ? '' : `${baseUrl}/ntfy`, ...noFeatures }),
   );
 }
-
-/** All presses from one address. */
-const pressRate: Rate = { perSecond: 2, burst: 60 };
-
-/** What the buttons of a notification post to: apps send no credential there. */
-function actRoute(app: App, services: Services, authenticator: Authenticator): void {
-  const { actionLinks, limits, tenancy, directory, now } = services;
-  const rate = { name: 'press', rate: pressRate, limiter: limits.approximate('press') };
-  app.post(
-    '/ntfy/act/:link',
-    route('public', {
-      tags: ['panels'],
-      summary: 'Acknowledge or shelve an alarm with the button of its notification on a phone',
-      description:
-        'The link is of one message about one alarm, and works as long as the panel and the credential of the phone, and from the addresses of the credential. When the alarm comes back, the new message has a new link.',
-      params: Type.Object({ link: Type.String({ maxLength: 400 }) }),
-      response: { 200: PushActed, ...problems(403, 404, 409) },
-    }),
-    async ({ sourceIp, params }, reply) => {
-      await takeFrom(rate, networkOf(sourceIp), now(), reply);
-      const link = actionLinks.read(params.link);
-      if (!link) throw notFound('link');
-      const { tenant, button, notification, position: shownAt } = link;
-      const [panel, principal] = await Promise.all([
-        tenancy.findPanel(tenant, link.panel),
-        authenticator.findById(link.credential, sourceIp),
-      ]);
-      if (!panel || principal?.tenant !== tenant) throw notFound('link');
-      assertActive(await directory.tenants.get(tenant));
-      if (!mayAct(principal) || !mayUsePanel(principal, panel.id))
-        throw forbidden('the credential of this phone may not acknowledge alarms any more');
-      if (!buttonsOf(panel.display.actions).includes(button))
-        throw forbidden(`the setting actions of this panel does not allow it to ${button}`);
-      const by = `${panel.kind} ${panel.name}`;
-      return {
-        by: await pressButton(services, tenant, { button, notification, by, within: panel, shownAt }),
-      };
-    },
-  );
-}
-
-/** Links are of credentials: people act on the dashboard. */
-const mayAct = (principal: Principal): boolean =>
-  principal.kind !== 'person' && allows(panelsOrMembers, principal);
 
 interface Parts {
   readonly services: Services;

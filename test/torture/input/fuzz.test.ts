@@ -34,6 +34,8 @@ const beyondReach = [
   'POST /api/account/passkeys',
   'DELETE /api/account/passkeys/{id}',
   'POST /ntfy/act/{link}',
+  'GET /ntfy/{topic}/ws',
+  'GET /gotify/stream',
   'DELETE /gotify/client/{id}',
   'DELETE /gotify/message/{id}',
   'POST /api/answers/{tenant}/{channel}',

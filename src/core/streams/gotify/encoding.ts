@@ -3,11 +3,11 @@
  * an end, an acknowledgement or a shelf is no message; what comes back to the panels is a new one.
  */
 import { hash } from 'node:crypto';
-import type { OptionalTexts } from '#contract/history/fields.ts';
 import { builtInLevels, builtInStyles } from '#contract/routing/level-styles.ts';
 import type { Entry, History, Notification, Return } from '../../log/log.ts';
 import { isOffPanels } from '../../log/route.ts';
 import { isEmpty, type PanelAddress } from '../../log/target.ts';
+import { clipBytes, instructionsTitle } from '../../routing/message-text.ts';
 import {
   type Encoding,
   type EncodingContext,
@@ -19,6 +19,7 @@ import {
   type StreamKind,
 } from '../encoding.ts';
 import type { Frame } from '../frame-buffer.ts';
+import { clickOf, instructionsNow, type MessageContext, runbookLinkOf } from '../phone-message.ts';
 import { gotifyId } from './ids.ts';
 
 /** A message as it is sent. Clients fail where a field is missing or has another type. */
@@ -39,19 +40,19 @@ export interface MessageFrame extends Frame {
   readonly at: number;
 }
 
-export interface GotifyContext extends Pick<EncodingContext, 'tenant' | 'epoch' | 'snapshot'> {
+export interface GotifyContext extends MessageContext, Pick<EncodingContext, 'tenant' | 'epoch'> {
   readonly history: Pick<History, 'find'>;
 }
 
-/** The public URL of this server, if it is known: messages then open the alarm's page. */
-type BaseUrl = string | undefined;
-
-export const gotifyStreams = (baseUrl: BaseUrl): StreamKind => ({
+export const gotifyStreams: StreamKind = {
   name: 'gotify',
   heartbeats: 1,
-  encoding: (context) => new GotifyEncoding(context, baseUrl),
+  encoding: (context) => new GotifyEncoding(context),
   encoder: (context, _encoding, panels) => gotifyEncoder(context, panels[0] as PanelAddress),
-});
+};
+
+/** The most bytes of instructions in a message. */
+const instructionsBytes = 4_096;
 
 /** Only what is new: a client asks for older messages by their ids. Its WebSocket has a ping of its own. */
 function gotifyEncoder(context: EncodingContext, panel: PanelAddress): StreamEncoder {
@@ -91,11 +92,9 @@ const silenced = (bytes: Buffer): Buffer => {
 
 export class GotifyEncoding implements Encoding {
   readonly #context: GotifyContext;
-  readonly #baseUrl: BaseUrl;
 
-  constructor(context: GotifyContext, baseUrl: BaseUrl) {
+  constructor(context: GotifyContext) {
     this.#context = context;
-    this.#baseUrl = baseUrl;
   }
 
   async framesOf(
@@ -135,7 +134,7 @@ export class GotifyEncoding implements Encoding {
     const message: GotifyMessage = {
       id: gotifyId(this.#context.epoch, position),
       appid: applicationId(this.#knownLevel(n.level)),
-      ...{ title: n.title, message: n.message, priority: priorityOf(n.rank) },
+      ...{ title: n.title, message: this.#textOf(n), priority: priorityOf(n.rank) },
       date: new Date(at).toISOString(),
       extras: this.#extrasOf(n),
     };
@@ -151,16 +150,23 @@ export class GotifyEncoding implements Encoding {
     return this.#context.snapshot()?.levels.has(level) === false ? 'info' : level;
   }
 
-  #extrasOf({ id, url, rank }: Pick<Notification, 'id' | 'rank'> & OptionalTexts) {
-    const name = this.#context.snapshot()?.record.name;
-    const page = rank < builtInStyles.info.rank ? 'history' : 'alarms';
-    const ownPage =
-      this.#baseUrl === undefined || name === undefined
-        ? undefined
-        : `${this.#baseUrl}/t/${name}/${page}?id=${id}`;
-    const click = ownPage ?? url;
+  /** The message, and below it what to do. */
+  #textOf(n: Notification): string {
+    const instructions = instructionsNow(this.#context, n);
+    const runbook = runbookLinkOf(n);
+    return [
+      n.message,
+      instructions === null ? '' : `${instructionsTitle}:\n${clipBytes(instructions, instructionsBytes)}`,
+      runbook === undefined ? '' : `Runbook: ${runbook}`,
+    ]
+      .filter((part) => part !== '')
+      .join('\n\n');
+  }
+
+  #extrasOf(n: Notification) {
+    const click = clickOf(this.#context, n);
     return {
-      belfry: { id },
+      belfry: { id: n.id },
       ...(click !== null && { 'client::notification': { click: { url: click } } }),
     };
   }

@@ -31,9 +31,12 @@ function world() {
         return [[id, [{ panelId: panel.id, ...never, clearedAt: at }]]];
       }),
     );
-  const context = { tenant: 1, epoch: 'e1', history, receipts: { of }, snapshot: () => undefined };
+  const context = {
+    ...{ tenant: 1, epoch: 'e1', history, receipts: { of } },
+    ...{ snapshot: () => undefined, router: () => undefined },
+  };
   const read = async (since = 0, limit = 10) => {
-    const wanted = { panel, limit, since, baseUrl: undefined };
+    const wanted = { panel, limit, since };
     const page = await readMessages({ ...context, now: () => 5_000 }, wanted);
     return { ids: page.messages.map(({ id }) => id), since: page.since };
   };

@@ -26,7 +26,6 @@ export interface MessagesWanted {
   readonly since: number;
   /** Only those of this application. */
   readonly application?: number;
-  readonly baseUrl: string | undefined;
 }
 
 export interface MessagesPage {
@@ -101,12 +100,12 @@ async function standingBefore(
 /** The messages that show these entries on the panel, in reverse order. */
 async function messagesOf(
   context: ListContext,
-  { panel, application, baseUrl }: MessagesWanted,
+  { panel, application }: MessagesWanted,
   entries: readonly Entry[],
 ): Promise<readonly GotifyMessage[]> {
   const reader = phonePanelOf(context, panel);
   const here = entries.filter(({ route }) => isFor({ target: route.target }, reader));
-  const frames = await new GotifyEncoding(context, baseUrl).framesOf(here, context.now(), fail);
+  const frames = await new GotifyEncoding(context).framesOf(here, context.now(), fail);
   const shown = await withoutOver(
     context,
     panel,

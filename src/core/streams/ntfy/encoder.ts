@@ -11,7 +11,7 @@ import {
   type StreamEncoder,
   type StreamKind,
 } from '../encoding.ts';
-import { NtfyEncoding, type NtfyFrame } from './frames.ts';
+import { type Filtered, NtfyEncoding, type NtfyFrame } from './frames.ts';
 import { ntfyId } from './ids.ts';
 import type { ButtonLinks, Buttons, NtfyMessage } from './lines.ts';
 
@@ -136,18 +136,17 @@ const usualPriority = 3;
 function passes(
   filter: NtfyFilter,
   { prefix }: Pick<Reader, 'prefix'>,
-  { bytes }: Pick<NtfyFrame, 'bytes'>,
+  { bytes, filtered }: Pick<NtfyFrame, 'bytes' | 'filtered'>,
 ): boolean {
   if (Object.keys(filter).length === 0) return true;
   const sent = JSON.parse(Buffer.concat([prefix, bytes]).toString()) as NtfyMessage;
   const { id, message, title, priorities, tags } = filter;
   if (id !== undefined && sent.id !== id) return false;
-  // What is taken off has none of these fields.
-  if (sent.event !== 'message') return true;
+  const about = filtered ? (JSON.parse(filtered.toString()) as Filtered) : sent;
   return (
-    (message === undefined || sent.message === message) &&
-    (title === undefined || sent.title === title) &&
-    (priorities?.includes(sent.priority ?? usualPriority) ?? true) &&
-    (tags?.every((tag) => sent.tags?.includes(tag)) ?? true)
+    (message === undefined || about.message === message) &&
+    (title === undefined || about.title === title) &&
+    (priorities?.includes(about.priority ?? usualPriority) ?? true) &&
+    (tags?.every((tag) => about.tags?.includes(tag)) ?? true)
   );
 }

@@ -2,7 +2,14 @@ import { expect, it } from 'vitest';
 import { clearOf, notification } from '#test/support/model-log.ts';
 import { routeTo } from '#test/support/notification-draft.ts';
 import { type NtfyEvent, parseStrictly } from '#test/support/ntfy-client.ts';
-import type { Acknowledgement, Clear, Entry, HistoryRecord, Notification } from '../../log/log.ts';
+import type {
+  Acknowledgement,
+  Clear,
+  Entry,
+  HistoryRecord,
+  LiveNotification,
+  Notification,
+} from '../../log/log.ts';
 import type { Frame } from '../frame-buffer.ts';
 import { NtfyEncoding } from './frames.ts';
 
@@ -59,6 +66,23 @@ it('a message has the types that apps read, whatever its sender wrote', async ()
     expect(frame?.sent.message).not.toBe('');
     expect(frame?.sent.message).not.toContain('\uFFFD');
   }
+});
+
+it('a message without a text is its title, or the instructions below it', async () => {
+  const n = notification(1, { title: 'T', message: '' });
+  const [plain] = await logOf().encode(n);
+  expect([plain?.sent.title, plain?.sent.message]).toEqual([undefined, 'T']);
+  const encoding = new NtfyEncoding({
+    ...{ tenant: 1, epoch: 'e1', history: {} as never, now: () => 5_000, snapshot: () => undefined },
+    router: () => ({
+      instructing: new Map([['r1', { rule: { id: 'r1', name: 'r' }, ordinal: 0, text: 'Run' }]]),
+    }),
+  });
+  const route = routeTo({ all: true }, { rules: [{ id: 'r1', name: 'r' }] });
+  const { bytes, filtered } = await encoding.live({ ...n, route } as LiveNotification);
+  const sent = parseStrictly(`{"topic":"t",${bytes.toString().trimEnd()}`);
+  expect([sent.title, sent.message]).toEqual(['T', 'Instructions:\nRun']);
+  expect(JSON.parse(String(filtered)).message).toBe('T');
 });
 
 it('a repeat has the sequence of what it replaces, and that is taken off only where the repeat is not shown', async () => {

@@ -4,16 +4,18 @@
  * of or off the panels is taken off with `message_clear`.
  */
 import type { OptionalTexts } from '#contract/history/fields.ts';
-import { labelsOf } from '#contract/history/labels.ts';
+import { labelsOf, runbookLabel } from '#contract/history/labels.ts';
 import { builtInStyles } from '#contract/routing/level-styles.ts';
 import { createLruMap } from '../../limits/lru-map.ts';
 import type { Clear, Entry, LiveNotification, Notification, Return } from '../../log/log.ts';
 import { isOffPanels } from '../../log/route.ts';
 import { isEmpty, type Target } from '../../log/target.ts';
+import { clipBytes, inBytes, messageText } from '../../routing/message-text.ts';
 import { type Encoding, type EncodingContext, isTakenCareOf } from '../encoding.ts';
 import type { Frame } from '../frame-buffer.ts';
+import { clickOf, instructionsNow, runbookLinkOf } from '../phone-message.ts';
 import { ntfyId, sequenceId } from './ids.ts';
-import { SharedLines } from './lines.ts';
+import { type NtfyMessage, runbookAction, SharedLines } from './lines.ts';
 
 /** As long as ntfy's own server keeps messages. */
 export const keptMs = 12 * 3_600_000;
@@ -32,9 +34,16 @@ export interface NtfyFrame extends Frame {
   readonly sequence: string;
   /** The notification that is shown, if its alarm may have buttons. */
   readonly alarm?: string;
+  /** The address of its runbook, for which the line has an action. */
+  readonly runbook?: string;
   /** It takes off what was shown. */
   readonly takesOff?: true;
+  /** What filters compare, as JSON of a {@link Filtered}. Absent: it is so in the line. */
+  readonly filtered?: Buffer;
 }
+
+/** What subscriptions may be limited to. */
+export type Filtered = Pick<NtfyMessage, 'title' | 'message' | 'priority' | 'tags'>;
 
 /** The frames of a batch of entries, and what is found out for them. */
 interface Batch {
@@ -142,6 +151,7 @@ export class NtfyEncoding implements Encoding {
     if (!n) return undefined;
     const sequence = await this.#sequenceOf(n, batch);
     const { position, at, route } = entry;
+    const filtered = Buffer.from(JSON.stringify(filteredOf(n)));
     return {
       ...{
         position,
@@ -152,7 +162,7 @@ export class NtfyEncoding implements Encoding {
         ttl: null,
         sequence,
       },
-      takesOff: true,
+      ...{ takesOff: true, filtered, alsoHeld: filtered.length },
       bytes: this.#line('message_clear', sequence, position, at, {}),
     };
   }
@@ -166,6 +176,18 @@ export class NtfyEncoding implements Encoding {
     const sequence = await this.#sequenceOf(n, batch);
     const at = of.kind === 'return' ? of.at : of.receivedAt;
     const { position } = of;
+    const plain = filteredOf(n);
+    const instructions = instructionsNow(this.#context, n);
+    const filtered = instructions === null ? undefined : Buffer.from(JSON.stringify(plain));
+    const click = clickOf(this.#context, n);
+    const runbook = runbookLinkOf(n);
+    const content = {
+      ...plain,
+      ...(instructions !== null && withInstructions(n, instructions)),
+      ...(click !== null && { click }),
+      // The last field: see lines.ts.
+      ...(runbook !== undefined && { actions: [runbookAction(runbook)] }),
+    };
     return {
       ...{
         position,
@@ -177,7 +199,9 @@ export class NtfyEncoding implements Encoding {
         sequence,
       },
       ...(n.rank >= builtInStyles.info.rank && { alarm: n.id }),
-      bytes: this.#line('message', sequence, position, at, contentOf(n)),
+      ...(runbook !== undefined && { runbook }),
+      ...(filtered && { filtered, alsoHeld: filtered.length }),
+      bytes: this.#line('message', sequence, position, at, content),
     };
   }
 
@@ -258,22 +282,32 @@ const looks = [
   { from: Number.NEGATIVE_INFINITY, priority: 2, tag: 'white_check_mark' },
 ] as const;
 
-/** The fields of a message. Clients fail on other types, so they are exactly these. */
-function contentOf(n: Pick<Notification, 'title' | 'message' | 'rank' | 'level'> & OptionalTexts) {
+/** Fields of a message. Clients fail on other types, so they are exactly these. */
+function filteredOf(n: Pick<Notification, 'title' | 'message' | 'rank' | 'level'> & OptionalTexts): Filtered {
   const look = looks.find(({ from }) => n.rank >= from) ?? looks[4];
-  const labels = Object.entries(labelsOf(n.labels)).slice(0, labelsShown);
-  const tags = [look.tag, n.level, ...(n.host === null ? [] : [n.host])];
+  const runbook = runbookLinkOf(n);
+  const labels = Object.entries(labelsOf(n.labels))
+    .filter(([name]) => runbook === undefined || name !== runbookLabel)
+    .slice(0, labelsShown);
+  // Apps show each that is the name of an emoji as one: the tag of warnings is also their level.
+  const tags = new Set([look.tag, n.level, ...(n.host === null ? [] : [n.host])]);
   return {
-    ...(n.message === '' ? { message: clip(n.title) } : { title: n.title, message: clip(n.message) }),
+    ...(n.message === ''
+      ? { message: clipBytes(n.title, messageBytes) }
+      : { title: n.title, message: clipBytes(n.message, messageBytes) }),
     priority: look.priority,
     tags: [...tags, ...labels.map(([name, value]) => `${name}=${value}`)],
-    ...(n.url !== null && { click: n.url }),
   };
 }
 
-function clip(text: string): string {
-  const bytes = Buffer.from(text);
-  if (bytes.length <= messageBytes) return text;
-  const cut = bytes.subarray(0, messageBytes - 3).toString('utf8');
-  return `${cut.replace(/\uFFFD+$/, '')}…`;
-}
+/** The texts of a message with what to do below them. */
+const withInstructions = (
+  { title, message }: Pick<Notification, 'title' | 'message'>,
+  instructions: string,
+) => ({
+  title,
+  message: messageText({ message, instructions }, messageBytes, inBytes).replace(
+    message === '' ? /^\n+/ : '',
+    '',
+  ),
+});

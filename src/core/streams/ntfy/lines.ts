@@ -40,6 +40,8 @@ interface Shown {
   readonly bytes: Buffer;
   /** The notification that it shows, if it may have buttons. */
   readonly alarm?: string;
+  /** The address of its runbook: the line ends with the action for it. */
+  readonly runbook?: string;
 }
 
 /** Streams get the same messages at almost the same time. */
@@ -87,15 +89,27 @@ function silenced(bytes: Buffer): Buffer {
 
 const lineEnd = '}\n';
 
+/** Opens the runbook. */
+export const runbookAction = (url: string) => ({
+  ...{ id: 'runbook', action: 'view', label: 'Runbook', clear: false },
+  url,
+});
+
 const labels = {
   acknowledge: { en: 'Acknowledge', de: 'Quittieren' },
   shelve: { en: 'Shelve for 1 h', de: '1 h zurückstellen' },
 } as const;
 
 /** Apps post to the addresses of buttons without the credential of the stream. */
-function withButtons({ bytes, alarm, position }: Shown, { shown, language, end }: Buttons): Buffer[] {
+function withButtons(
+  { bytes, alarm, runbook, position }: Shown,
+  { shown, language, end }: Buttons,
+): Buffer[] {
   if (alarm === undefined || shown.length === 0) return [bytes];
-  const before = Buffer.concat([bytes.subarray(0, -lineEnd.length), Buffer.from(',"actions":[')]);
+  const others = runbook === undefined ? '' : JSON.stringify(runbookAction(runbook));
+  const given = others === '' ? lineEnd : `,"actions":[${others}]${lineEnd}`;
+  const before = Buffer.concat([bytes.subarray(0, -Buffer.byteLength(given)), Buffer.from(',"actions":[')]);
+  const lastEnd = `${others === '' ? '' : `,${others}`}]${lineEnd}`;
   const texts = shown.map((button, i) => {
     const fields = {
       id: button,
@@ -108,7 +122,7 @@ function withButtons({ bytes, alarm, position }: Shown, { shown, language, end }
     const isLast = i === shown.length - 1;
     return {
       head: `${JSON.stringify(fields).slice(0, -1)},"url":"`,
-      tail: `${JSON.stringify(url).slice(1)}}${isLast ? `]${lineEnd}` : ','}`,
+      tail: `${JSON.stringify(url).slice(1)}}${isLast ? lastEnd : ','}`,
     };
   });
   return [

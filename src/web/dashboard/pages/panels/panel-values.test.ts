@@ -39,6 +39,12 @@ test('what is emptied is not set any more', () => {
   expect(patchOf(values).display).toEqual(rest);
 });
 
+test('days without hours are not set', () => {
+  const { quietFrom, quietUntil, quietDays, ...rest } = everything;
+  const values = { ...valuesOf({ ...plain, display: everything }), quietFrom: '', quietUntil: '' };
+  expect(patchOf(values).display).toEqual(rest);
+});
+
 test('each field says what is wrong with it', () => {
   const values = valuesOf(plain);
   expect(problemsOf(values)).toEqual({});

@@ -66,7 +66,7 @@ export function valuesOf({ name, tags, location, display }: Editable): PanelValu
 /** Display settings are replaced as a whole: an empty field unsets its setting. */
 export function patchOf(values: PanelValues): PanelPatch {
   const { scheme, minLevel, maxCards, labels, scalePercent, sound, actions, lostMs } = values;
-  const { deleteClears, quietDays: days, criticalRings } = values;
+  const { deleteClears, quietFrom, quietDays: days, criticalRings } = values;
   const texts = ['quietFrom', 'quietUntil', 'dimFrom', 'dimUntil', 'timeZone', 'locale'] as const;
   const display: DisplaySettings = {
     ...(scheme !== '' && { scheme }),
@@ -77,7 +77,8 @@ export function patchOf(values: PanelValues): PanelPatch {
     ...(!sound && { sound }),
     ...(actions !== usualButtons && { actions }),
     ...(deleteClears && { deleteClears }),
-    ...(days.length < weekdays.length && { quietDays: weekdays.filter((day) => days.includes(day)) }),
+    ...(quietFrom !== '' &&
+      days.length < weekdays.length && { quietDays: weekdays.filter((day) => days.includes(day)) }),
     ...(!criticalRings && { criticalRings }),
     ...(lostMs !== 0 && { alertWhenLostMs: lostMs }),
     ...Object.fromEntries(

@@ -1,0 +1,29 @@
+/** What messages on phones have beside the fields of a notification, whatever app shows them. */
+import type { OptionalTexts } from '#contract/history/fields.ts';
+import { labelsOf, runbookOf } from '#contract/history/labels.ts';
+import { builtInStyles } from '#contract/routing/level-styles.ts';
+import type { Notification } from '../log/log.ts';
+import { instructionsText } from '../routing/instructions.ts';
+import type { EncodingContext } from './encoding.ts';
+
+export type MessageContext = Pick<EncodingContext, 'snapshot' | 'router' | 'baseUrl'>;
+
+/** What a tap opens: the page of the alarm in the dashboard, or if no public URL is known, the `url` of the notification. */
+export function clickOf(
+  { snapshot, baseUrl }: MessageContext,
+  { id, url, rank }: Pick<Notification, 'id' | 'rank'> & OptionalTexts,
+): string | null {
+  const name = snapshot()?.record.name;
+  if (baseUrl === undefined || name === undefined) return url;
+  const page = rank < builtInStyles.info.rank ? 'history' : 'alarms';
+  return `${baseUrl}/t/${name}/${page}?id=${id}`;
+}
+
+/** What to do, as the rules say now; null: they say nothing. */
+export function instructionsNow({ router }: MessageContext, n: Pick<Notification, 'route'>): string | null {
+  const rules = router();
+  return (rules && instructionsText(n, rules)) ?? null;
+}
+
+/** The link of the runbook, if it has one. */
+export const runbookLinkOf = ({ labels }: OptionalTexts): string | undefined => runbookOf(labelsOf(labels));
