@@ -3,7 +3,7 @@ import type { Answered, ChannelAnswer } from '#core/channels/answers.ts';
 import { createOutbound, type Outbound } from '#outbound/outbound.ts';
 import { eventually } from '#test/support/eventually.ts';
 import { TelegramBotApi } from '#test/support/telegram-bot-api.ts';
-import { answerData } from './signed.ts';
+import { answerData } from '../buttons.ts';
 import type { Bots, SourceOptions } from './source.ts';
 import { pollTelegram } from './telegram.ts';
 
