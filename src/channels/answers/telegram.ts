@@ -10,7 +10,7 @@ import { pauseOf } from '../delivery-answer.ts';
 import { botAddress } from '../kinds/telegram.ts';
 import { attemptMs, jsonRequest, retryAfterInBody } from '../message.ts';
 import { fieldOf, outcomeTexts, readTelegramUpdate } from './signed.ts';
-import type { AnswerSource, SharedBot, SourceOptions } from './source.ts';
+import { type AnswerSource, reading, type SharedBot, type SourceOptions } from './source.ts';
 
 /** How long Telegram waits for a press before it answers. */
 const pollSeconds = 25;
@@ -145,7 +145,7 @@ class Bot implements SharedBot {
 
   /** The offset confirms the updates before it: Telegram does not send them again. */
   async #fetch(
-    { outbound }: SourceOptions,
+    { outbound, channel }: SourceOptions,
     {
       limit,
       seconds,
@@ -165,9 +165,9 @@ class Bot implements SharedBot {
       }),
       { ...options, maxBytes: mostBytes },
     );
-    const updates = updatesIn(response);
+    const updates = await reading.run(channel.tenant, async () => updatesIn(response), options.signal);
     this.#confirmed = offset;
-    return updates;
+    return updates.slice(0, limit);
   }
 
   async #confirm(member: SourceOptions): Promise<void> {
