@@ -1,7 +1,7 @@
 /**
- * Silences of Alertmanager: what one covers there is on the shelf here until it ends. Once a second, what is covered is compared with
- * what is on the shelf; Alertmanager decides what a silence covers. What is remembered only saves work: after a restart, the log says
- * which silences were followed.
+ * Silences of Alertmanager: what one covers there is on the shelf here until it ends. Once a second, Belfry compares what is covered
+ * with what is on the shelf; Alertmanager decides what a silence covers. What is in memory only saves work: after a restart, the log
+ * says which silences were followed.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { limits } from '#contract/limits.ts';
@@ -87,7 +87,7 @@ export class AlertmanagerSilences implements AnswerSource {
   readonly #ended: Promise<void>;
   /** The silences that were followed, or need not be, by alarm; those that were looked up last are the last. */
   readonly #followed = new Map<string, Followed>();
-  /** Alarms that the last poll found covered no more: if the next one does, too, they come back. Nodes of a cluster differ for a moment. */
+  /** Alarms that no silence covered at the last poll. They come back if none does at the next one: nodes of a cluster differ for a moment. */
   #ending: ReadonlySet<string> = new Set();
   #held: Map<string, Held> | undefined;
 
