@@ -317,6 +317,29 @@ rules:
     expect((await other.run(['export'])).stderr).toContain('rule "x" names a channel that is deleted');
   });
 
+  test('has a channel to Alertmanager, with its labels and its login', async () => {
+    const [one, other] = [await tenant('alertmanager'), await tenant('alertmanager-copy')];
+    const text = `version: 1
+channels:
+  - name: am
+    kind: alertmanager
+    settings: { url: http://am.example.org:9093, user: belfry, labels: "team=ops, site=plant 2", silences: off }
+    secrets: { password: "\${CHANNEL_AM_PASSWORD}" }
+`;
+    const env = { CHANNEL_AM_PASSWORD: 'a-7-secret' };
+    expect(await one.run(['apply', file(text)], { env })).toMatchObject({ code: 0, stderr: '' });
+    expect(await one.run(['diff', file(text)], { env })).toMatchObject({ code: 0, stdout: 'No changes.\n' });
+    const exported = (await one.run(['export'])).stdout;
+    expect(parse(exported)).toMatchObject({ channels: parse(text).channels });
+    expect(await other.run(['apply', file(exported)], { env })).toMatchObject({ code: 0, stderr: '' });
+    expect((await other.run(['export'])).stdout).toBe(exported);
+    const refused = await one.run(['apply', file(text.replace('team=ops', 'alarm=x'))], { env });
+    expect([refused.code, refused.stderr]).toEqual([
+      2,
+      expect.stringContaining('channels[0].settings.labels: must be at most 20 labels, as in team=ops'),
+    ]);
+  });
+
   test('keeps what it does not name; --prune deletes that, asks before, and needs --yes without a terminal', async () => {
     const { run, get } = await tenant('pruned');
     await run(['apply', file(whole)]);

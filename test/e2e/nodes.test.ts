@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { Alertmanager, missingAlertmanager } from '../support/alertmanager.ts';
 import { eventually } from '../support/eventually.ts';
 import { appHeaders, basic, subscribe } from '../support/ntfy-client.ts';
 import { limitMs, patienceMs } from '../support/patience.ts';
@@ -12,6 +13,7 @@ import { makePerson, password, TestBrowser } from '../support/person.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { TestServer } from '../support/server.ts';
 import { endServers, ServerProcess } from '../support/server-process.ts';
+import { skipReason } from '../support/skip-reason.ts';
 import { TelegramBotApi } from '../support/telegram-bot-api.ts';
 import { describeWithOwnPostgres } from '../support/with-postgres.ts';
 
@@ -350,6 +352,40 @@ describeWithOwnPostgres('nodes on one PostgreSQL', {}, (postgres) => {
     await eventually(() => expect(api.isPolled('1:x')).toBe(true));
     expect(await errorOn(two)).toBeNull();
   });
+
+  test.skipIf(skipReason(missingAlertmanager()))(
+    'a silence is followed by one node, and by the other one after it',
+    async () => {
+      const manager = await Alertmanager.start();
+      const env = { ...(await newSettings()), BELFRY_OUTBOUND_ALLOW: '127.0.0.1' };
+      const [one, two] = [await TestServer.start(env), await TestServer.start(env)];
+      const running = new Set([one, two]);
+      onTestFinished(async () => {
+        for (const node of running) await node.stop();
+        await manager.stop();
+      });
+      const key = await one.key('admin');
+      const json = { name: 'am', kind: 'alertmanager', settings: { url: manager.url } };
+      expect((await one.call('POST', '/api/channels', { token: key, json })).status).toBe(201);
+      const rule = { name: 'am', then: { channels: ['am'] } };
+      await one.call('POST', '/api/rules', { token: key, json: rule });
+      const sent = { title: 'Disk full', message: 'm', level: 'error', key: 'disk' };
+      const { id } = (await one.notify(await one.token(), sent)).json;
+      const alarmOn = async (node: TestServer) =>
+        (await node.call('GET', `/api/alarms/${id}`, { token: key })).json;
+      await eventually(async () => expect(await manager.alerts()).toHaveLength(1));
+      const silence = await manager.silence('alarm=disk');
+      for (const node of running)
+        await eventually(async () =>
+          expect(await alarmOn(node)).toMatchObject({ shelved: { by: 'Ann (am)' } }),
+        );
+      running.delete(one);
+      await one.stop();
+      await manager.amtool('silence', 'expire', silence);
+      await eventually(async () => expect((await alarmOn(two)).state).toBe('open'));
+      expect((await alarmOn(two)).events).toHaveLength(2);
+    },
+  );
 
   test('after PostgreSQL has lost what nodes reported, they report it anew', async () => {
     const env = await newSettings();

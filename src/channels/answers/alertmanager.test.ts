@@ -1,5 +1,5 @@
 /** Polling, with an HTTP server in the place of Alertmanager. */
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import type { Answered, ChannelAnswer } from '#core/channels/answers.ts';
 import type { ChannelRecord } from '#core/channels/channels.ts';
 import { createOutbound } from '#outbound/outbound.ts';
@@ -46,8 +46,8 @@ const silenceOf = (id: string, over: object = {}) => ({
   ...{ id, status: { state: 'active' }, createdBy: 'Ann', comment: 'x', endsAt: '2030-01-01T00:00:00Z' },
   ...over,
 });
-function start({ url = `${receiver.url}/am`, labels }: { url?: string; labels?: string } = {}) {
-  const channel = { tenant: 1, id: 'c', name: 'am', kind: 'alertmanager' } as unknown as ChannelRecord;
+function start({ url = `${receiver.url}/am`, labels, tenant = 1 }: StartOptions = {}) {
+  const channel = { tenant, id: 'c', name: 'am', kind: 'alertmanager' } as unknown as ChannelRecord;
   const options: SourceOptions = {
     ...{ channel, tenant: 'acme', outbound: createOutbound(['127.0.0.1']) },
     setup: {
@@ -73,6 +73,11 @@ function start({ url = `${receiver.url}/am`, labels }: { url?: string; labels?: 
     onWorking: () => working++,
   };
   source = new AlertmanagerSilences(options, 20);
+}
+interface StartOptions {
+  readonly url?: string;
+  readonly labels?: string;
+  readonly tenant?: number;
 }
 const polls = () => receiver.received.filter(({ path }) => path.includes('alerts')).length;
 const polled = (count: number) =>
@@ -157,6 +162,38 @@ test('after a start, the shelves of the channel are compared with the silences',
     ['unshelve', 'over'],
     ['unshelve', '3'],
   ]);
+});
+
+test('of alarms that ended before their silence, not more and more are remembered', async () => {
+  const held = { at: 1, by: 'Ann (am)', note: 'x', until: Date.parse('2030-01-01T00:00:00Z') };
+  const many = Array.from({ length: 50_001 }, (_, i) => ({
+    id: `${i}`,
+    key: `k${i}`,
+    alarm: { shelved: held },
+  }));
+  [shelved, silences] = [many, [silenceOf('s1')]];
+  start();
+  await polled(2);
+  shelved = many.slice(0, 1);
+  await polledAgain();
+  silences = [];
+  await eventually(() => expect(answers).not.toHaveLength(0));
+  await polledAgain();
+  expect(answers.map(({ kind, alarm }) => [kind, alarm])).toEqual([['unshelve', 'k0']]);
+});
+
+test('channels of a tenant change alarms at one rate', async () => {
+  const names = Array.from({ length: 1_300 }, (_, i) => `f${i}`);
+  [alerts, silences] = [names.map((name) => alertOf(name)), [silenceOf('s1')]];
+  const began = performance.now();
+  start({ tenant: 2 });
+  const first = source;
+  onTestFinished(async () => first?.close());
+  start({ tenant: 2 });
+  await eventually(() => expect(answers.length).toBeGreaterThanOrEqual(2_000));
+  await polledAgain();
+  await polledAgain();
+  expect(answers.length).toBeLessThanOrEqual(2_001 + (50 * (performance.now() - began)) / 1_000);
 });
 
 test('only an alert with exactly the labels that the channel sends is its own', async () => {

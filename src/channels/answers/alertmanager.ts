@@ -1,22 +1,21 @@
 /**
- * Silences of Alertmanager: what one covers there is on the shelf here until it ends. Once a second, what is covered is compared with
- * what is on the shelf; Alertmanager decides what a silence covers. What is remembered only saves work: after a restart, the log says
- * which silences were followed.
+ * Silences of Alertmanager: what one covers there is on the shelf here until it ends. Once a second, Belfry compares what is covered
+ * with what is on the shelf; Alertmanager decides what a silence covers. What is in memory only saves work: after a restart, the log
+ * says which silences were followed.
  */
-import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { limits } from '#contract/limits.ts';
 import { type AlarmList, listAlarms } from '#core/alarms/standing.ts';
 import type { Answered, ChannelAnswer } from '#core/channels/answers.ts';
 import { isSameShelf, isShelfOf, type SilenceShelf, shelfOf } from '#core/channels/silences.ts';
 import { excessOf } from '#core/limits/bounded-json.ts';
-import { FairQueue } from '#core/limits/concurrency.ts';
 import { RateLimiter } from '#core/limits/rate-limits.ts';
 import type { Shelved } from '#core/log/log.ts';
+import type { TenantId } from '#core/log/route.ts';
 import { alertLabels, authorizationOf } from '../kinds/alertmanager.ts';
 import { attemptMs, urlWith } from '../message.ts';
 import { readActiveSilences, readSilencedAlerts } from './silenced.ts';
-import type { AnswerSource, SourceOptions } from './source.ts';
+import { type AnswerSource, reading, type SourceOptions } from './source.ts';
 
 const alertsPath = '/api/v2/alerts?active=false&silenced=true&inhibited=true&unprocessed=false';
 const silencesPath = '/api/v2/silences';
@@ -27,15 +26,18 @@ const usualEveryMs = 1_000;
 const [shortestPause, longestPause] = [0.25, 30];
 /** Alarms that are changed after one poll, and how many of them at a time. */
 const [mostChanges, changesAtOnce] = [500, 20];
-/** In the long run; more only in a burst, as when one silence covers many alerts. */
+/** Alarms of a tenant that are changed in the long run; more only in a burst, as when one silence covers many alerts. */
 const rate = { perSecond: 50, burst: 2_000 };
+const limiter = new RateLimiter<TenantId>();
 /** Silenced alerts without an alarm here that are looked up again after one poll. */
 const mostRetried = 20;
 /** Pages of shelved alarms among which those of the channel are found when it starts. */
 const mostPages = 10;
-
-/** Reading takes a tenth of the time at most. Tenants take turns. */
-const reading = new FairQueue(1, (tookMs) => 9 * tookMs);
+/**
+ * More than an answer may have. An alarm that ends before its silence is remembered until the silence ends; beyond this many, those on
+ * the shelf are read again.
+ */
+const mostHeld = 50_000;
 
 /** The alarm of an alert that silences cover. */
 interface SilencedAlarm {
@@ -65,6 +67,8 @@ interface Covered extends SilencedAlarm {
 interface Followed extends Pick<Covered, 'moment' | 'version'> {
   /** When the alarm began; undefined: nothing stands under its key. */
   readonly since: number | undefined;
+  /** Whether the alarm exists here. */
+  readonly isKnown: boolean;
 }
 
 /** An alarm that is on the shelf for a silence. */
@@ -80,15 +84,10 @@ export class AlertmanagerSilences implements AnswerSource {
   readonly #options: SourceOptions;
   readonly #everyMs: number;
   readonly #closing = new AbortController();
-  readonly #limiter = new RateLimiter<string>();
   readonly #ended: Promise<void>;
-  /** The last answer to each path. */
-  readonly #answers = new Map<string, { readonly digest: string; readonly value: unknown }>();
-  /** The silences that were followed, or need not be, by alarm. */
+  /** The silences that were followed, or need not be, by alarm; those that were looked up last are the last. */
   readonly #followed = new Map<string, Followed>();
-  /** The versions of those of alarms that do not exist here; those that were looked up last are the last. */
-  readonly #unknown = new Map<string, string>();
-  /** Alarms that the last poll found covered no more: if the next one does, too, they come back. Nodes of a cluster differ for a moment. */
+  /** Alarms that no silence covered at the last poll. They come back if none does at the next one: nodes of a cluster differ for a moment. */
   #ending: ReadonlySet<string> = new Set();
   #held: Map<string, Held> | undefined;
 
@@ -128,27 +127,33 @@ export class AlertmanagerSilences implements AnswerSource {
 
   async #poll(): Promise<void> {
     const alarms = await this.#read(alertsPath, (body) => this.#alarmsIn(body));
-    this.#held ??= await this.#findHeld();
+    if (!this.#held || this.#held.size > mostHeld) this.#held = await this.#findHeld();
     const held = this.#held;
-    const silences: Silences =
+    const { ended, toFollow } =
       alarms.length === 0 && held.size === 0
-        ? new Map()
-        : await this.#read(silencesPath, (body) => this.#silencesIn(body));
+        ? this.#compare(alarms, new Map(), held)
+        : await this.#read(silencesPath, (body) => this.#compare(alarms, this.#silencesIn(body), held));
+    // First: an alarm may have two names, as the id of its first notification and of its last one.
+    await this.#each(ended, (alarm) => this.#takeBack(alarm, held));
+    await this.#each(toFollow, (each) => this.#follow(each, held));
+  }
+
+  /** The alarms that come back, and those whose silences are to be followed. */
+  #compare(alarms: readonly SilencedAlarm[], silences: Silences, held: ReadonlyMap<string, Held>) {
     const names = new Set(alarms.map(({ alarm }) => alarm));
-    for (const known of [this.#followed, this.#unknown])
-      for (const alarm of known.keys()) if (!names.has(alarm)) known.delete(alarm);
+    for (const alarm of this.#followed.keys()) if (!names.has(alarm)) this.#followed.delete(alarm);
     const covered = alarms.flatMap((each) => coveredBy(each, silences));
     for (const { alarm, silences: ids } of covered) {
       const own = held.get(alarm);
       if (own) own.silences = ids;
     }
-    const over = [...held].filter(([alarm, each]) => !names.has(alarm) && !stands(each, silences));
+    const over = [...held].flatMap(([alarm, each]) =>
+      names.has(alarm) || stands(each, silences) ? [] : [alarm],
+    );
     const before = this.#ending;
-    this.#ending = new Set(over.map(([alarm]) => alarm));
-    const ended = over.filter(([alarm]) => before.has(alarm));
-    // First: an alarm may have two names, as the id of its first notification and of its last one.
-    await this.#each(ended, ([alarm]) => this.#takeBack(alarm, held));
-    await this.#each(this.#toFollow(covered), (each) => this.#follow(each, held));
+    this.#ending = new Set(over);
+    const ended = this.#firstOf(over.filter((alarm) => before.has(alarm)));
+    return { ended, toFollow: this.#toFollow(covered) };
   }
 
   #alarmsIn(body: string): SilencedAlarm[] {
@@ -183,25 +188,24 @@ export class AlertmanagerSilences implements AnswerSource {
     const byAlarm = new Map(covered.map((each) => [each.alarm, each]));
     const changed = [...byAlarm.values()].filter(({ alarm, moment, version }) => {
       const known = this.#followed.get(alarm);
-      const isFollowed = known?.version === version && known.moment === moment;
-      return !isFollowed && this.#unknown.get(alarm) !== version;
+      return known?.version !== version || known.moment !== moment;
     });
-    const again = [...this.#unknown.keys()]
+    const again = [...this.#followed]
+      .filter(([, { isKnown }]) => !isKnown)
       .slice(0, mostRetried)
-      .flatMap((alarm) => byAlarm.get(alarm) ?? []);
-    return [...new Set([...changed.slice(0, mostChanges), ...again])];
+      .flatMap(([alarm]) => byAlarm.get(alarm) ?? []);
+    return [...new Set([...this.#firstOf(changed), ...again])];
   }
 
   async #follow(each: Covered, held: Map<string, Held>): Promise<void> {
     const { alarm, isFromThere, shelf, silences, moment, version } = each;
     const since = await this.#sinceOf(alarm);
     const known = this.#followed.get(alarm);
-    const isSame = known?.version === version && known.since === since;
+    const isSame = known?.isKnown && known.version === version && known.since === since;
     const outcome = isSame ? 'nothing' : await this.#answer({ kind: 'shelve', alarm, isFromThere, ...shelf });
     if (outcome === undefined) return;
-    this.#unknown.delete(alarm);
-    if (outcome === 'not-found') this.#unknown.set(alarm, version);
-    else this.#followed.set(alarm, { moment, version, since });
+    this.#followed.delete(alarm);
+    this.#followed.set(alarm, { moment, version, since, isKnown: outcome !== 'not-found' });
     if (outcome === 'done') held.set(alarm, { silences });
   }
 
@@ -220,15 +224,19 @@ export class AlertmanagerSilences implements AnswerSource {
   /** undefined: not now. */
   async #answer(answer: Omit<ChannelAnswer, 'isSilence'>): Promise<Answered | undefined> {
     if (this.#closing.signal.aborted) return undefined;
-    if (!this.#limiter.take('', rate, performance.now()).allowed) return undefined;
     return this.#options.onAnswer({ ...answer, isSilence: true });
   }
 
-  /** Some at a time, the first ones of a poll. @throws what `work` throws, after the others that run. */
+  /** The first ones, as many as may be changed after this poll. */
+  #firstOf<T>(all: readonly T[]): T[] {
+    const { tenant } = this.#options.channel;
+    return all.slice(0, mostChanges).filter(() => limiter.take(tenant, rate, performance.now()).allowed);
+  }
+
+  /** Some at a time. @throws what `work` throws, after the others that run. */
   async #each<T>(all: readonly T[], work: (each: T) => Promise<void>): Promise<void> {
-    const some = all.slice(0, mostChanges + mostRetried);
-    for (let from = 0; from < some.length; from += changesAtOnce) {
-      const outcomes = await Promise.allSettled(some.slice(from, from + changesAtOnce).map(work));
+    for (let from = 0; from < all.length; from += changesAtOnce) {
+      const outcomes = await Promise.allSettled(all.slice(from, from + changesAtOnce).map(work));
       for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
     }
   }
@@ -263,10 +271,7 @@ export class AlertmanagerSilences implements AnswerSource {
     if (status !== 200) throw new Error(`GET ${name} is answered with ${status}`);
     if (Buffer.byteLength(body) >= mostBytes)
       throw new Error(`the answer to GET ${name} has more than ${mostBytes / 1024 / 1024} MiB`);
-    const digest = createHash('sha256').update(body).digest('base64');
-    const known = this.#answers.get(path);
-    if (known?.digest === digest) return known.value as T;
-    const value = await reading.run(
+    return reading.run(
       channel.tenant,
       async () => {
         try {
@@ -278,8 +283,6 @@ export class AlertmanagerSilences implements AnswerSource {
       },
       signal,
     );
-    this.#answers.set(path, { digest, value });
-    return value as T;
   }
 }
 

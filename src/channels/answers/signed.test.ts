@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { telegramPress } from '#test/support/answering-systems.ts';
-import { answerData, readSystemAnswer } from './signed.ts';
+import { answerData } from '../buttons.ts';
+import { readSystemAnswer } from './signed.ts';
 
 const secret = 'a-secret-of-some-length';
 const id = '0191d3c0-0000-7000-8000-000000000000';

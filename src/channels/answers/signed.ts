@@ -4,41 +4,11 @@
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { ChannelKind } from '#contract/channels/channel-fields.ts';
-import { type Button, buttons } from '#contract/panels/buttons.ts';
 import type { Answered, ChannelAnswer, SentToChannel, SystemAnswer } from '#core/channels/answers.ts';
 import { personIn } from '#core/channels/person-names.ts';
 import type { OutboundRequest } from '#outbound/outbound.ts';
-import { type ChannelSetup, jsonRequest, type OutgoingNotification } from '../message.ts';
-
-const labels: Readonly<Record<Button, string>> = { acknowledge: 'Acknowledge', shelve: 'Shelve for 1 h' };
-
-/** The buttons of a message: none if nothing takes their presses, and none of an alarm that is not open. */
-export function buttonsFor(
-  { id }: ChannelSetup,
-  isAnswered: boolean,
-  { state }: OutgoingNotification,
-): readonly { readonly button: Button; readonly label: string }[] {
-  if (id === undefined || !isAnswered || state !== 'open') return [];
-  return buttons.map((button) => ({ button, label: labels[button] }));
-}
-
-/** What a button sends back, at most 64 bytes, which is the most of Telegram. */
-export const answerData = (button: Button, channel = '', notification = ''): string =>
-  [button, shortOf(channel), shortOf(notification)].join('.');
-
-const shortOf = (uuid: string) => Buffer.from(uuid.replaceAll('-', ''), 'hex').toString('base64url');
-
-function readData(data: unknown): { button: Button; channel: string; notification: string } | undefined {
-  if (typeof data !== 'string') return undefined;
-  const [, name, channel = '', notification = ''] = /^(\w+)\.([\w-]{22})\.([\w-]{22})$/.exec(data) ?? [];
-  const button = buttons.find((each) => each === name);
-  return button && { button, channel: uuidOf(channel), notification: uuidOf(notification) };
-}
-
-const uuidOf = (short: string) =>
-  Buffer.from(short, 'base64url')
-    .toString('hex')
-    .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+import { readData } from '../buttons.ts';
+import { jsonRequest } from '../message.ts';
 
 type Secrets = Readonly<Record<string, string>>;
 interface Sent extends SentToChannel {

@@ -1,4 +1,4 @@
-/** What Alertmanager answers about silences, by its API v2. Whatever has another form than it should is left out. */
+/** What Alertmanager answers about silences, by its API v2. What has another form is left out. */
 import { parseBoundedJson } from '#core/limits/bounded-json.ts';
 
 /** An alert that silences cover. */

@@ -1,8 +1,12 @@
 /** What a kind of channel provides so that Belfry gets the answers of its system itself. */
 import type { Answered, AnsweringSystems, AnswersContext, ChannelAnswer } from '#core/channels/answers.ts';
 import type { ChannelRecord } from '#core/channels/channels.ts';
+import { FairQueue } from '#core/limits/concurrency.ts';
 import type { Outbound } from '#outbound/outbound.ts';
 import type { ChannelSetup } from '../message.ts';
+
+/** Reads what systems answer, a tenth of the time at most. Tenants take turns. */
+export const reading = new FairQueue(1, (tookMs) => 9 * tookMs);
 
 /** What gets the answers of one channel. */
 export interface AnswerSource {

@@ -3,7 +3,7 @@ import type { Answered, ChannelAnswer } from '#core/channels/answers.ts';
 import { createOutbound, type Outbound } from '#outbound/outbound.ts';
 import { eventually } from '#test/support/eventually.ts';
 import { TelegramBotApi } from '#test/support/telegram-bot-api.ts';
-import { answerData } from './signed.ts';
+import { answerData } from '../buttons.ts';
 import type { Bots, SourceOptions } from './source.ts';
 import { pollTelegram } from './telegram.ts';
 
@@ -29,7 +29,7 @@ function poll({ channel = id, outbound = createOutbound(['127.0.0.1']), pauses =
   const setup = { id: channel, settings: { url: api.url, chat: '-100' }, secrets: { token: bot } };
   const source = pollTelegram(
     {
-      ...{ channel: { id: channel }, setup, outbound, bots },
+      ...{ channel: { tenant: 1, id: channel }, setup, outbound, bots },
       onAnswer: async (answer: ChannelAnswer) => {
         const result = results.length === 0 ? 'done' : results.shift();
         if (result instanceof Error) throw result;
@@ -124,6 +124,26 @@ test('what answers at once, again and again, is asked twice a second', async () 
   await eventually(() => expect(times.length).toBeGreaterThan(4));
   expect((times[4] ?? 0) - (times[0] ?? 0)).toBeGreaterThan(1_950);
   expect(counts[0]).toBe(10);
+});
+
+test('of an answer with more presses than were asked for, the first ones are done', async () => {
+  const takenBefore: number[] = [];
+  poll({
+    outbound: {
+      request: async ({ url, body = '' }: { url: string; body?: string }) => {
+        if (!url.endsWith('/getUpdates')) return { status: 200, headers: {}, body: '{}' };
+        takenBefore.push(took.length);
+        const { offset = 0 } = JSON.parse(body) as { offset?: number };
+        const result = Array.from({ length: 100 }, (_, i) => ({
+          update_id: offset + i,
+          callback_query: { id: 'q', data, message: { chat: { id: -100 } } },
+        }));
+        return { status: 200, headers: {}, body: JSON.stringify({ ok: true, result }) };
+      },
+    } as unknown as Outbound,
+  });
+  await eventually(() => expect(takenBefore.length).toBeGreaterThan(2));
+  expect(takenBefore.slice(0, 3)).toEqual([0, 10, 20]);
 });
 
 test('closing waits for the press that is being done, and confirms it', async () => {

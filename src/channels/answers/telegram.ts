@@ -10,7 +10,7 @@ import { pauseOf } from '../delivery-answer.ts';
 import { botAddress } from '../kinds/telegram.ts';
 import { attemptMs, jsonRequest, retryAfterInBody } from '../message.ts';
 import { fieldOf, outcomeTexts, readTelegramUpdate } from './signed.ts';
-import type { AnswerSource, SharedBot, SourceOptions } from './source.ts';
+import { type AnswerSource, reading, type SharedBot, type SourceOptions } from './source.ts';
 
 /** How long Telegram waits for a press before it answers. */
 const pollSeconds = 25;
@@ -124,12 +124,15 @@ class Bot implements SharedBot {
   async #round(): Promise<void> {
     const [member] = this.#members.values();
     if (!member) return;
-    const updates = await this.#fetch(member, {
+    const { signal } = this.#closing;
+    const response = await this.#fetch(member, {
       ...{ limit: updatesAtOnce, seconds: this.#isWorking ? pollSeconds : 0 },
-      ...{ timeoutMs: attemptMs + 1_000 * pollSeconds, signal: this.#closing.signal },
+      ...{ timeoutMs: attemptMs + 1_000 * pollSeconds, signal },
     });
-    for (const update of updates) {
-      if (this.#closing.signal.aborted) return;
+    const updates = await reading.run(member.channel.tenant, async () => updatesIn(response), signal);
+    this.#confirmed = this.#offset;
+    for (const update of updates.slice(0, updatesAtOnce)) {
+      if (signal.aborted) return;
       this.#tries += 1;
       this.#current = this.#take(update);
       await this.#current.catch((error: unknown) => {
@@ -144,7 +147,7 @@ class Bot implements SharedBot {
   }
 
   /** The offset confirms the updates before it: Telegram does not send them again. */
-  async #fetch(
+  #fetch(
     { outbound }: SourceOptions,
     {
       limit,
@@ -156,18 +159,15 @@ class Bot implements SharedBot {
       readonly timeoutMs: number;
       readonly signal?: AbortSignal;
     },
-  ): Promise<readonly unknown[]> {
+  ): Promise<OutboundResponse> {
     const offset = this.#offset;
-    const response = await outbound.request(
+    return outbound.request(
       jsonRequest(`${this.#address}/getUpdates`, {
         ...{ limit, timeout: seconds, allowed_updates: ['callback_query'] },
         ...(offset !== undefined && { offset }),
       }),
       { ...options, maxBytes: mostBytes },
     );
-    const updates = updatesIn(response);
-    this.#confirmed = offset;
-    return updates;
   }
 
   async #confirm(member: SourceOptions): Promise<void> {

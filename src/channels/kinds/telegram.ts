@@ -1,4 +1,4 @@
-import { answerData, buttonsFor } from '../answers/signed.ts';
+import { answerData, buttonsFor } from '../buttons.ts';
 import {
   type ChannelSetup,
   clip,
