@@ -142,6 +142,15 @@ test('a phone that is away is counted apart, and a problem only where Belfry mus
   expect(await problems.getByRole('link', { name: 'iPhone' }).count()).toBe(0);
   await page.getByText('Phones: 1 of 3 connected').waitFor();
   await page.getByText('0 of 2', { exact: false }).waitFor();
+  // A phone that lags is a problem, and no panel that lags.
+  await page.route('**/api/panels', async (route) => {
+    const answer = await (await route.fetch()).json();
+    const late = (panel: { name: string }) => (panel.name === 'Home' ? { ...panel, lag: 9 } : panel);
+    await route.fulfill({ json: { panels: answer.panels.map(late) } });
+  });
+  await problems.getByText('9 entries behind').waitFor();
+  expect(await page.getByText(/lagging/).count()).toBe(0);
+  await page.unroute('**/api/panels');
   expect(await faultsIn('light', page)).toEqual([]);
   await home?.stream.close();
 });
