@@ -123,6 +123,7 @@ test('panels that need a look are kept up to date', async () => {
 test('a phone that is away is counted apart, and a problem only where Belfry must report it', async () => {
   const { server } = lab;
   const token = await server.key('admin');
+  for (const name of ['Wall', 'Lobby']) await server.call('POST', '/api/panels', { token, json: { name } });
   const made = async (name: string) => {
     const { json } = await server.call('POST', '/api/panels', { token, json: { name, kind: 'phone' } });
     const stream = await server.stream(`/api/panels/${json.id}/events`, await server.token());
