@@ -6,16 +6,6 @@ import { builtInLevels, builtInStyles } from '#contract/routing/level-styles.ts'
 import { clip } from '#core/routing/message-text.ts';
 import type { OutboundRequest, OutboundResponse } from '#outbound/outbound.ts';
 
-export {
-  clip,
-  clipBytes,
-  fitParts,
-  inBytes,
-  instructionsTitle,
-  inUnits,
-  messageText,
-} from '#core/routing/message-text.ts';
-
 export interface OutgoingNotification extends OptionalTexts {
   /** The same for every attempt, so that receivers can detect a repeat. */
   readonly id: string;

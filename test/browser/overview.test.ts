@@ -123,6 +123,7 @@ test('panels that need a look are kept up to date', async () => {
 test('a phone that is away is counted apart, and a problem only where Belfry must report it', async () => {
   const { server } = lab;
   const token = await server.key('admin');
+  for (const name of ['Wall', 'Lobby']) await server.call('POST', '/api/panels', { token, json: { name } });
   const made = async (name: string) => {
     const { json } = await server.call('POST', '/api/panels', { token, json: { name, kind: 'phone' } });
     const stream = await server.stream(`/api/panels/${json.id}/events`, await server.token());
@@ -142,6 +143,15 @@ test('a phone that is away is counted apart, and a problem only where Belfry mus
   expect(await problems.getByRole('link', { name: 'iPhone' }).count()).toBe(0);
   await page.getByText('Phones: 1 of 3 connected').waitFor();
   await page.getByText('0 of 2', { exact: false }).waitFor();
+  // A phone that lags is a problem, and no panel that lags.
+  await page.route('**/api/panels', async (route) => {
+    const answer = await (await route.fetch()).json();
+    const late = (panel: { name: string }) => (panel.name === 'Home' ? { ...panel, lag: 9 } : panel);
+    await route.fulfill({ json: { panels: answer.panels.map(late) } });
+  });
+  await problems.getByText('9 entries behind').waitFor();
+  expect(await page.getByText(/lagging/).count()).toBe(0);
+  await page.unroute('**/api/panels');
   expect(await faultsIn('light', page)).toEqual([]);
   await home?.stream.close();
 });

@@ -255,11 +255,13 @@ test('a panel without a screen for its time is reported, and so is its return', 
   expect(lost.data).toMatchObject({
     level: 'error',
     key: `belfry:panel:${id}`,
-    message: 'No screen of it has been connected for 5 s.',
+    message: 'It has not been connected for 5 s.',
   });
   const again = await server.panel(token, 'Lobby');
   const back = await wall.next(({ data }) => data.title === 'Panel Lobby is back');
-  expect(back.data).toMatchObject({ level: 'success', key: `belfry:panel:${id}` });
+  expect(back.data).toMatchObject({
+    ...{ level: 'success', key: `belfry:panel:${id}`, message: 'It is connected again.' },
+  });
   expect((await found('token:"belfry:panel"')).map(({ state }: { state: string }) => state)).toEqual([
     'live',
     'cleared',

@@ -1,9 +1,9 @@
 import { labelsOf, readLabels, shownLabels } from '#contract/history/labels.ts';
+import { messageText } from '#core/routing/message-text.ts';
 import {
   type ChannelSetup,
   type HttpKind,
   jsonRequest,
-  messageText,
   type OutgoingNotification,
   type OutgoingUpdate,
   runbookLinkOf,

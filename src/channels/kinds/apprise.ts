@@ -1,9 +1,9 @@
+import { messageText } from '#core/routing/message-text.ts';
 import {
   type ChannelSetup,
   detailsWithRunbookOf,
   type HttpKind,
   jsonRequest,
-  messageText,
   severityOf,
   updateText,
 } from '../message.ts';

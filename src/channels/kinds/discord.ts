@@ -1,11 +1,8 @@
+import { clip, fitParts, instructionsTitle, inUnits } from '#core/routing/message-text.ts';
 import {
-  clip,
   colorOf,
   detailsOf,
-  fitParts,
   type HttpKind,
-  instructionsTitle,
-  inUnits,
   jsonRequest,
   type OutgoingNotification,
   retryAfterInBody,

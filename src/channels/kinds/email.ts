@@ -2,12 +2,12 @@
 import { createHash } from 'node:crypto';
 import { createLruMap } from '#core/limits/lru-map.ts';
 import type { TenantId } from '#core/log/route.ts';
+import { messageText } from '#core/routing/message-text.ts';
 import { createTrustedOutbound, deadline, inTime, type Outbound } from '#outbound/outbound.ts';
 import {
   attemptMs,
   type ChannelSetup,
   detailsWithRunbookOf,
-  messageText,
   type OutgoingNotification,
   type OutgoingUpdate,
   type SendResult,

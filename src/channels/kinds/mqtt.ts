@@ -4,13 +4,13 @@
  */
 import { createHash } from 'node:crypto';
 import { searchForm } from '#contract/history/fields.ts';
+import { clip } from '#core/routing/message-text.ts';
 import { literalPattern } from '#core/search/search-words.ts';
 import { connectMqtt, type MqttConnection, MqttRefusal } from '#outbound/mqtt.ts';
 import { inTime, type Outbound } from '#outbound/outbound.ts';
 import {
   attemptMs,
   type ChannelSetup,
-  clip,
   type OutgoingNotification,
   type OutgoingUpdate,
   type SendResult,

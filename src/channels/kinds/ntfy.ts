@@ -1,11 +1,9 @@
+import { clipBytes, inBytes, messageText } from '#core/routing/message-text.ts';
 import {
   type ChannelSetup,
-  clipBytes,
   detailsWithRunbookOf,
   type HttpKind,
-  inBytes,
   jsonRequest,
-  messageText,
   severityOf,
   updateText,
 } from '../message.ts';

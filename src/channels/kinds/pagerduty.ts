@@ -1,6 +1,6 @@
+import { clip } from '#core/routing/message-text.ts';
 import {
   type ChannelSetup,
-  clip,
   type HttpKind,
   jsonRequest,
   runbookLinkOf,

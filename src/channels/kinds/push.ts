@@ -12,13 +12,10 @@ import type {
 } from '#core/channels/channels.ts';
 import { badField } from '#core/errors.ts';
 import { createSealer } from '#core/people/secrets.ts';
+import { clip, clipBytes, inBytes, messageText } from '#core/routing/message-text.ts';
 import type { Outbound } from '#outbound/outbound.ts';
 import { answerLine, createMask, pauseOf } from '../delivery-answer.ts';
 import {
-  clip,
-  clipBytes,
-  inBytes,
-  messageText,
   type OutgoingNotification,
   type OutgoingUpdate,
   originOf,

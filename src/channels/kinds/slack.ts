@@ -1,11 +1,10 @@
+import { clip, instructionsTitle } from '#core/routing/message-text.ts';
 import { answerData, buttonsFor } from '../buttons.ts';
 import {
   type ChannelSetup,
-  clip,
   colorOf,
   detailsOf,
   type HttpKind,
-  instructionsTitle,
   jsonRequest,
   type OutgoingNotification,
   runbookLinkOf,

@@ -1,10 +1,7 @@
+import { clipBytes, fitParts, inBytes, instructionsTitle } from '#core/routing/message-text.ts';
 import {
-  clipBytes,
   detailsOf,
-  fitParts,
   type HttpKind,
-  inBytes,
-  instructionsTitle,
   jsonRequest,
   runbookLinkOf,
   severityOf,

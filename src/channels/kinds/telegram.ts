@@ -1,11 +1,10 @@
+import { clip, messageText } from '#core/routing/message-text.ts';
 import { answerData, buttonsFor } from '../buttons.ts';
 import {
   type ChannelSetup,
-  clip,
   detailsWithRunbookOf,
   type HttpKind,
   jsonRequest,
-  messageText,
   type OutgoingNotification,
   retryAfterInBody,
   updateText,

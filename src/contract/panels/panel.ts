@@ -73,7 +73,7 @@ export const DisplaySettings = patch('DisplaySettings', {
     minimum: 5_000,
     maximum: 604_800_000,
     description:
-      'Belfry sends a notification when no screen of the panel has been connected for so long, after a first one was.',
+      'Belfry sends a notification when the panel, which was connected before, has not been for so long.',
   }),
 });
 export type DisplaySettings = Static<typeof DisplaySettings>;

@@ -1,7 +1,4 @@
-/**
- * Raises a notification when no screen of a panel has been connected for the configured time, and another one when a screen is
- * back.
- */
+/** Raises a notification when a panel has not been connected for the configured time, and another one when it is back. */
 
 import { noTexts } from '#contract/history/fields.ts';
 import { durationText } from '#contract/time.ts';
@@ -107,7 +104,7 @@ const fieldsFor = ({ id }: PanelRecord) => ({ ...noTexts, key: `belfry:panel:${i
 
 const lostFields = (panel: PanelRecord, lostMs: number): CheckedFields => ({
   title: `Panel ${panel.name} is offline`,
-  message: `No screen of it has been connected for ${durationText(lostMs)}.`,
+  message: `It has not been connected for ${durationText(lostMs)}.`,
   level: 'error',
   ttl: 0,
   ...fieldsFor(panel),
@@ -115,7 +112,7 @@ const lostFields = (panel: PanelRecord, lostMs: number): CheckedFields => ({
 
 const backFields = (panel: PanelRecord): CheckedFields => ({
   title: `Panel ${panel.name} is back`,
-  message: 'A screen of it is connected again.',
+  message: 'It is connected again.',
   level: 'success',
   ttl: null,
   ...fieldsFor(panel),

@@ -41,9 +41,9 @@ export function fitParts(
   return { message: cut(message, most - sizeOf(fitting)), instructions: fitting };
 }
 
-/** The message, and below it the instructions with their title, as one plain text of at most `most`. */
+/** The message, if there is one, and below it the instructions with their title, as one plain text of at most `most`. */
 export function messageText(notification: Parts, most = Number.POSITIVE_INFINITY, measure = inUnits): string {
-  const title = `\n\n${instructionsTitle}:\n`;
+  const title = `${notification.message === '' ? '' : '\n\n'}${instructionsTitle}:\n`;
   const room = notification.instructions === null ? most : most - title.length;
   const { message, instructions } = fitParts(notification, room, measure);
   return instructions === undefined ? message : `${message}${title}${instructions}`;

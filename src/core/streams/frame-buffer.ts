@@ -6,7 +6,7 @@ export interface Frame {
   readonly position: number;
   readonly target: Target;
   /** Panels that do not get it although the target names them. */
-  readonly unless?: Target;
+  readonly unless?: Target | undefined;
   /** Of the notification that it is about; set if the encoding leaves levels out. */
   readonly rank?: number;
   /** When the notification expires; the frame is not sent after that. null: it does not expire. */

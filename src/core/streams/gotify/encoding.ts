@@ -4,6 +4,7 @@
  */
 import { hash } from 'node:crypto';
 import { builtInLevels, builtInStyles } from '#contract/routing/level-styles.ts';
+import { createLruMap } from '../../limits/lru-map.ts';
 import type { Entry, History, Notification, Return } from '../../log/log.ts';
 import { isOffPanels } from '../../log/route.ts';
 import { isEmpty, type PanelAddress } from '../../log/target.ts';
@@ -48,14 +49,21 @@ export const gotifyStreams: StreamKind = {
   name: 'gotify',
   heartbeats: 1,
   encoding: (context) => new GotifyEncoding(context),
-  encoder: (context, _encoding, panels) => gotifyEncoder(context, panels[0] as PanelAddress),
+  encoder: (context, encoding, panels) =>
+    gotifyEncoder(context, encoding as GotifyEncoding, panels[0] as PanelAddress),
 };
 
+/** Streams get the same messages at almost the same time. */
+const messagesKept = 64;
 /** The most bytes of instructions in a message. */
 const instructionsBytes = 4_096;
 
 /** Only what is new: a client asks for older messages by their ids. Its WebSocket has a ping of its own. */
-function gotifyEncoder(context: EncodingContext, panel: PanelAddress): StreamEncoder {
+function gotifyEncoder(
+  context: EncodingContext,
+  encoding: GotifyEncoding,
+  panel: PanelAddress,
+): StreamEncoder {
   const { now } = context;
   let reader = phonePanelOf(context, panel);
   return {
@@ -63,7 +71,7 @@ function gotifyEncoder(context: EncodingContext, panel: PanelAddress): StreamEnc
     get panels() {
       return [reader.address];
     },
-    bytesOf: (frame) => bytesFor(frame, reader, now()),
+    bytesOf: (frame) => encoding.bytesFor(frame, reader, now()),
     ready: () => '',
     event: undefined,
     live: () => '',
@@ -76,12 +84,6 @@ function gotifyEncoder(context: EncodingContext, panel: PanelAddress): StreamEnc
   };
 }
 
-/** The message as the phone gets it now; undefined: it is not for its panel. */
-export function bytesFor(frame: Frame, reader: PhonePanel, now: number): Buffer | undefined {
-  if (!isFor(frame, reader)) return undefined;
-  return isQuietFor(frame, reader, now) ? silenced(frame.bytes) : frame.bytes;
-}
-
 /** The message as one that does not ring. */
 const silenced = (bytes: Buffer): Buffer => {
   const message = JSON.parse(bytes.toString()) as GotifyMessage;
@@ -92,9 +94,21 @@ const silenced = (bytes: Buffer): Buffer => {
 
 export class GotifyEncoding implements Encoding {
   readonly #context: GotifyContext;
+  /** By the message that rings. */
+  readonly #silenced = createLruMap<Buffer, Buffer>(messagesKept);
 
   constructor(context: GotifyContext) {
     this.#context = context;
+  }
+
+  /** The message as the phone gets it now; undefined: it is not for its panel. */
+  bytesFor(frame: Frame, reader: PhonePanel, now: number): Buffer | undefined {
+    if (!isFor(frame, reader)) return undefined;
+    const { bytes } = frame;
+    if (!isQuietFor(frame, reader, now)) return bytes;
+    const known = this.#silenced.get(bytes) ?? silenced(bytes);
+    this.#silenced.set(bytes, known);
+    return known;
   }
 
   async framesOf(

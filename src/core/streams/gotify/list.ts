@@ -4,13 +4,7 @@ import type { Entry, History } from '../../log/log.ts';
 import type { ReceiptRow, ReceiptStore } from '../../log/receipts.ts';
 import type { PanelAddress } from '../../log/target.ts';
 import { isFor, isTakenCareOf, phonePanelOf } from '../encoding.ts';
-import {
-  bytesFor,
-  type GotifyContext,
-  GotifyEncoding,
-  type GotifyMessage,
-  type MessageFrame,
-} from './encoding.ts';
+import { type GotifyContext, GotifyEncoding, type GotifyMessage, type MessageFrame } from './encoding.ts';
 import { gotifyId, positionOfGotifyId } from './ids.ts';
 
 export interface ListContext extends GotifyContext {
@@ -105,14 +99,15 @@ async function messagesOf(
 ): Promise<readonly GotifyMessage[]> {
   const reader = phonePanelOf(context, panel);
   const here = entries.filter(({ route }) => isFor({ target: route.target }, reader));
-  const frames = await new GotifyEncoding(context).framesOf(here, context.now(), fail);
+  const encoding = new GotifyEncoding(context);
+  const frames = await encoding.framesOf(here, context.now(), fail);
   const shown = await withoutOver(
     context,
     panel,
     frames.filter((frame) => isFor(frame, reader)),
   );
   return shown
-    .flatMap((frame) => bytesFor(frame, reader, context.now()) ?? [])
+    .flatMap((frame) => encoding.bytesFor(frame, reader, context.now()) ?? [])
     .map((bytes) => JSON.parse(bytes.toString()) as GotifyMessage)
     .filter(({ appid }) => application === undefined || appid === application)
     .reverse();

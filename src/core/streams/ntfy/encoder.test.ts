@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import type { DisplaySettings } from '#contract/panels/panel.ts';
-import { notification } from '#test/support/model-log.ts';
+import { clearOf, notification } from '#test/support/model-log.ts';
 import { parseStrictly } from '#test/support/ntfy-client.ts';
+import type { Clear, Entry, Notification } from '../../log/log.ts';
 import { type NtfyFilter, phoneStreams } from './encoder.ts';
 
 const at = (time: string) => Date.parse(`2026-11-30T${time}:00Z`);
@@ -11,12 +12,14 @@ const fail = (error: unknown) => {
 };
 
 /** An open stream of a panel, whose clock can be set. */
-function streamOf(display: DisplaySettings, filter: NtfyFilter = {}) {
+function streamOf(display: DisplaySettings, filter: NtfyFilter = {}, known: readonly Entry[] = []) {
+  const find = async (_tenant: number, id: string) =>
+    known.find((entry) => entry.kind === 'notification' && entry.id === id);
   let now = at('21:59');
   const panel = { id: 'p', tags: [], display };
   const snapshot = { panels: new Map([['p', panel]]), levels: new Map(), record: { timeZone: 'UTC' } };
   const context = {
-    ...{ tenant: 1, epoch: 'e1', history: {}, now: () => now },
+    ...{ tenant: 1, epoch: 'e1', history: { find }, now: () => now },
     ...{ snapshot: () => snapshot, router: () => undefined },
   } as never;
   const buttons = {
@@ -38,6 +41,44 @@ function streamOf(display: DisplaySettings, filter: NtfyFilter = {}) {
     },
   };
 }
+
+/** The events that a stream with a filter gets for these entries, each batch as it comes. */
+async function eventsOf(filter: NtfyFilter, ...batches: readonly Entry[][]) {
+  const { encoding, encoder } = streamOf({}, filter, batches.flat());
+  const events: (string | undefined)[] = [];
+  for (const batch of batches)
+    for (const frame of await encoding.framesOf(batch, at('12:00'), fail)) {
+      const line = encoder.bytesOf(frame, at('12:00'))?.toString().trimEnd();
+      if (line !== undefined) events.push(parseStrictly(line).title ?? parseStrictly(line).event);
+    }
+  return events;
+}
+
+const replaced = (position: number, { id }: Notification): Clear => ({
+  ...clearOf(position, position - 1),
+  ...{ reason: 'replaced', by: id },
+});
+
+it.each<[string, NtfyFilter, string[]]>([
+  ['everything', {}, ['disk', 'other', 'disk', 'message_clear']],
+  ['the text of the first', { title: 'disk' }, ['disk', 'message_clear', 'disk', 'message_clear']],
+  ['the text of the second', { title: 'other' }, ['other', 'message_clear']],
+  ['another text', { title: 'none' }, []],
+])('repeats with other texts leave nothing on a phone that reads %s', async (_, filter, expected) => {
+  const [first, second, third] = [1, 3, 5].map((position) =>
+    notification(position, { key: 'k', title: position === 3 ? 'other' : 'disk' }),
+  ) as [Notification, Notification, Notification];
+  const entries = [first, replaced(2, second), second, replaced(4, third), third, clearOf(6, 5)];
+  expect(await eventsOf(filter, ...entries.map((entry) => [entry]))).toEqual(expected);
+});
+
+it('a phone that was away learns that what it shows was replaced by what its filter leaves out', async () => {
+  const first = notification(1, { key: 'k', title: 'disk' });
+  const second = notification(3, { key: 'k', title: 'other' });
+  const later = [replaced(2, second), second, clearOf(4, 3)];
+  const events = await eventsOf({ title: 'disk' }, [first], later);
+  expect(events).toEqual(['disk', 'message_clear']);
+});
 
 const night = { quietFrom: '22:00', quietUntil: '23:00' };
 

@@ -11,9 +11,9 @@ import {
   type StreamEncoder,
   type StreamKind,
 } from '../encoding.ts';
-import { type Filtered, NtfyEncoding, type NtfyFrame } from './frames.ts';
+import { NtfyEncoding, type NtfyFrame } from './frames.ts';
 import { ntfyId } from './ids.ts';
-import type { ButtonLinks, Buttons, NtfyMessage } from './lines.ts';
+import type { ButtonLinks, Buttons, FilteredLine } from './lines.ts';
 
 /** What a client asks for. Fields that are not set let everything through. */
 export interface NtfyFilter {
@@ -67,17 +67,23 @@ function ntfyEncoder(
 ): StreamEncoder {
   const { topics, filter, after = '', isPoll = false, isIphone = false, isSocket = false } = reading;
   const { epoch, now } = context;
+  const isFiltered = Object.keys(filter).length > 0;
+  const isLeftOut = (shown: Pick<NtfyFrame, 'bytes' | 'filtered'>) =>
+    isFiltered && !passes(filter, encoding.lines.filteredOf(shown));
   let readers = panels.map((panel) => readerOf(context, panel, reading));
   const names = [...topics.values()].join(',');
   const event = (kind: string, cursor: number) =>
     `${JSON.stringify({ id: ntfyId(epoch, cursor), time: Math.floor(now() / 1000), event: kind, topic: names })}\n`;
-  const bytesOf = (frame: Omit<NtfyFrame, 'encodedAt' | 'sequence'>): Buffer | undefined => {
-    if (isIphone && frame.takesOff) return undefined;
+  const bytesOf = (sent: Omit<NtfyFrame, 'encodedAt' | 'sequence'>): Buffer | undefined => {
+    if (isIphone && sent.takesOff) return undefined;
+    const { bytes, next } = sent;
+    const isLast = next && isLeftOut({ bytes, filtered: next });
+    const frame = isLast ? { ...sent, unless: undefined } : sent;
     // An alarm of several topics is one to an app, which knows messages by their ids: so it comes once.
     const reader = readers.find((each) => isFor(frame, each));
     if (!reader) return undefined;
     // A filter by priority means that of the alarm, in quiet hours, too.
-    if (!passes(filter, reader, frame)) return undefined;
+    if (isLeftOut(frame)) return undefined;
     const isSilent = !frame.takesOff && isQuietFor(frame, reader, now());
     return encoding.lines.lineOf(frame, reader.prefix, isSilent, reader.buttons);
   };
@@ -133,20 +139,9 @@ function readerOf(
 
 const usualPriority = 3;
 
-function passes(
-  filter: NtfyFilter,
-  { prefix }: Pick<Reader, 'prefix'>,
-  { bytes, filtered }: Pick<NtfyFrame, 'bytes' | 'filtered'>,
-): boolean {
-  if (Object.keys(filter).length === 0) return true;
-  const sent = JSON.parse(Buffer.concat([prefix, bytes]).toString()) as NtfyMessage;
-  const { id, message, title, priorities, tags } = filter;
-  if (id !== undefined && sent.id !== id) return false;
-  const about = filtered ? (JSON.parse(filtered.toString()) as Filtered) : sent;
-  return (
-    (message === undefined || about.message === message) &&
-    (title === undefined || about.title === title) &&
-    (priorities?.includes(about.priority ?? usualPriority) ?? true) &&
-    (tags?.every((tag) => about.tags?.includes(tag)) ?? true)
-  );
-}
+const passes = ({ id, message, title, priorities, tags }: NtfyFilter, sent: FilteredLine): boolean =>
+  (id === undefined || sent.id === id) &&
+  (message === undefined || sent.message === message) &&
+  (title === undefined || sent.title === title) &&
+  (priorities?.includes(sent.priority ?? usualPriority) ?? true) &&
+  (tags?.every((tag) => sent.tags?.includes(tag)) ?? true);

@@ -117,7 +117,12 @@ it('a repeat of what somebody has acknowledged does not ring', async () => {
   const second = notification(3, { key: 'k' });
   const entries = [replacedBy(2, first, second), second, acknowledged(4, second)];
   const frames = await logOf(first, ...entries).encode(...entries);
-  expect(frames.map(({ sent }) => sent.event)).toEqual(['message_clear']);
+  expect(frames.map(({ position, sent }) => [position, sent.event])).toEqual([
+    [2, 'message_clear'],
+    [4, 'message_clear'],
+  ]);
+  // The first is for nobody who gets the repeat.
+  expect(frames[0]?.unless).toEqual(second.route.target);
 });
 
 it('repeats of an alarm that expires keep its sequence, also for an encoding that has not seen the first', async () => {

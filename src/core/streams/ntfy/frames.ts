@@ -15,7 +15,7 @@ import { type Encoding, type EncodingContext, isTakenCareOf } from '../encoding.
 import type { Frame } from '../frame-buffer.ts';
 import { clickOf, instructionsNow, runbookLinkOf } from '../phone-message.ts';
 import { ntfyId, sequenceId } from './ids.ts';
-import { type NtfyMessage, runbookAction, SharedLines } from './lines.ts';
+import { type Filtered, runbookAction, SharedLines } from './lines.ts';
 
 /** As long as ntfy's own server keeps messages. */
 export const keptMs = 12 * 3_600_000;
@@ -40,10 +40,9 @@ export interface NtfyFrame extends Frame {
   readonly takesOff?: true;
   /** What filters compare, as JSON of a {@link Filtered}. Absent: it is so in the line. */
   readonly filtered?: Buffer;
+  /** The same of what takes its place where `unless` reaches: a client whose filter leaves that out must take off what it shows. */
+  readonly next?: Buffer;
 }
-
-/** What subscriptions may be limited to. */
-export type Filtered = Pick<NtfyMessage, 'title' | 'message' | 'priority' | 'tags'>;
 
 /** The frames of a batch of entries, and what is found out for them. */
 interface Batch {
@@ -138,7 +137,9 @@ export class NtfyEncoding implements Encoding {
     const isShown = next && !next.route.muted && !isOffPanels(next.route) && next.throttledOn === null;
     if (!isShown || (await this.#sequenceOf(next, batch)) !== cleared.sequence) return cleared;
     // The next one takes its place, where it is shown.
-    return { ...cleared, unless: next.route.target };
+    const filtered = toBytes(filteredOf(next));
+    const alsoHeld = (cleared.alsoHeld ?? 0) + filtered.length;
+    return { ...cleared, unless: next.route.target, next: filtered, alsoHeld };
   }
 
   async #takenOff(
@@ -151,7 +152,7 @@ export class NtfyEncoding implements Encoding {
     if (!n) return undefined;
     const sequence = await this.#sequenceOf(n, batch);
     const { position, at, route } = entry;
-    const filtered = Buffer.from(JSON.stringify(filteredOf(n)));
+    const filtered = toBytes(filteredOf(n));
     return {
       ...{
         position,
@@ -178,7 +179,7 @@ export class NtfyEncoding implements Encoding {
     const { position } = of;
     const plain = filteredOf(n);
     const instructions = instructionsNow(this.#context, n);
-    const filtered = instructions === null ? undefined : Buffer.from(JSON.stringify(plain));
+    const filtered = instructions === null ? undefined : toBytes(plain);
     const click = clickOf(this.#context, n);
     const runbook = runbookLinkOf(n);
     const content = {
@@ -265,9 +266,11 @@ function lastStates(frames: readonly NtfyFrame[]): NtfyFrame[] {
   return frames
     .toReversed()
     .filter(({ sequence, target, unless }) => {
+      // Where it is not for a client, it does nothing.
+      if (unless) return true;
       const name = `${sequence} ${JSON.stringify(target)}`;
       if (later.has(name)) return false;
-      if (!unless) later.add(name);
+      later.add(name);
       return true;
     })
     .reverse();
@@ -300,14 +303,10 @@ function filteredOf(n: Pick<Notification, 'title' | 'message' | 'rank' | 'level'
   };
 }
 
+const toBytes = (of: Filtered): Buffer => Buffer.from(JSON.stringify(of));
+
 /** The texts of a message with what to do below them. */
 const withInstructions = (
   { title, message }: Pick<Notification, 'title' | 'message'>,
   instructions: string,
-) => ({
-  title,
-  message: messageText({ message, instructions }, messageBytes, inBytes).replace(
-    message === '' ? /^\n+/ : '',
-    '',
-  ),
-});
+) => ({ title, message: messageText({ message, instructions }, messageBytes, inBytes) });

@@ -17,6 +17,11 @@ export interface NtfyMessage {
   readonly tags?: readonly string[];
 }
 
+/** What subscriptions may be limited to. */
+export type FilteredLine = Pick<NtfyMessage, 'id' | 'title' | 'message' | 'priority' | 'tags'>;
+/** What of it is the same for all lines about a notification. */
+export type Filtered = Omit<FilteredLine, 'id'>;
+
 /** A link is the address that both return, one after the other. */
 export interface ButtonLinks {
   /** The beginning of all links of this client. */
@@ -42,6 +47,8 @@ interface Shown {
   readonly alarm?: string;
   /** The address of its runbook: the line ends with the action for it. */
   readonly runbook?: string;
+  /** What filters compare, if it is not so in the line. */
+  readonly filtered?: Buffer;
 }
 
 /** Streams get the same messages at almost the same time. */
@@ -50,6 +57,7 @@ const messagesKept = 64;
 export class SharedLines {
   /** By the rest of the line, and by what differs between streams. */
   readonly #parts = createLruMap<Buffer, Map<string, readonly Buffer[]>>(messagesKept);
+  readonly #filtered = createLruMap<Buffer, FilteredLine>(messagesKept);
 
   /** The line of a stream. `prefix`: it begins with that. */
   lineOf(frame: Shown, prefix: Buffer, isSilent: boolean, buttons: Buttons | undefined): Buffer {
@@ -58,6 +66,18 @@ export class SharedLines {
     const line = [prefix, first as Buffer];
     for (const part of others) line.push(buttons?.start as Buffer, part);
     return Buffer.concat(line);
+  }
+
+  /** What filters compare. */
+  filteredOf({ bytes, filtered }: Pick<Shown, 'bytes' | 'filtered'>): FilteredLine {
+    const key = filtered ?? bytes;
+    let found = this.#filtered.get(key);
+    if (!found) {
+      const line = messageIn(bytes);
+      found = filtered ? { id: line.id, ...(JSON.parse(filtered.toString()) as Filtered) } : line;
+      this.#filtered.set(key, found);
+    }
+    return found;
   }
 
   /** What stands before, between and after the places of the links' beginning. */
@@ -78,13 +98,14 @@ export class SharedLines {
   }
 }
 
+const messageIn = (bytes: Buffer) => JSON.parse(`{${bytes.toString()}`) as NtfyMessage;
+
 /** Apps show it without a sound. */
 const silentPriority = 2;
 
 /** The rest of a line, as of a message that does not ring. */
 function silenced(bytes: Buffer): Buffer {
-  const message = JSON.parse(`{${bytes.toString()}`) as NtfyMessage;
-  return Buffer.from(`${JSON.stringify({ ...message, priority: silentPriority }).slice(1)}\n`);
+  return Buffer.from(`${JSON.stringify({ ...messageIn(bytes), priority: silentPriority }).slice(1)}\n`);
 }
 
 const lineEnd = '}\n';

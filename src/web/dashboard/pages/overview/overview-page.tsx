@@ -168,6 +168,7 @@ function StatusStrip({
   const { data: panels } = useQuery(livePanelsQuery(useTenant()));
   const screens = panels?.filter((panel) => !isPhone(panel));
   const phones = panels?.filter(isPhone);
+  const behind = screens?.filter(({ online, lag }) => online && lag > 0).length ?? 0;
   const live = useStack()(overview?.live ?? {});
   const refused = overview?.rejections.reduce((sum, { count }) => sum + count, 0) ?? 0;
   return (
@@ -199,9 +200,7 @@ function StatusStrip({
         <h2>{t('panels')}</h2>
         <p className={styles.number}>
           {screens && t('online', onlineOf(screens))}
-          {overview && overview.panels.behind > 0 && (
-            <small>{t('behind', { count: overview.panels.behind })}</small>
-          )}
+          {behind > 0 && <small>{t('behind', { count: behind })}</small>}
         </p>
         {phones && phones.length > 0 && (
           <small className={styles.unseen}>{t('phones', onlineOf(phones))}</small>

@@ -7,7 +7,7 @@ import { useTranslation } from 'react-i18next';
 import type { Panel } from '#contract/panels/panel.ts';
 import { tokensQuery } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { Ago } from '#web/dashboard/formats/use-formats.tsx';
+import { Ago, useFormats } from '#web/dashboard/formats/use-formats.tsx';
 import { AddPhoneDialog } from './add-phone.tsx';
 import styles from './panels.module.css';
 import { appOf, PhoneAddress } from './phone-address.tsx';
@@ -39,6 +39,7 @@ export function PhoneAccess({ panel }: { panel: Panel }) {
 function PhoneTokens({ panel }: { panel: Panel }) {
   const { t } = useTranslation('panels');
   const tenant = useTenant();
+  const formats = useFormats();
   const { data: tokens } = useQuery(tokensQuery(tenant));
   const own = tokens?.filter(({ panelId, revokedAt }) => panelId === panel.id && revokedAt === null) ?? [];
   return (
@@ -50,12 +51,15 @@ function PhoneTokens({ panel }: { panel: Panel }) {
         </Link>
       </p>
       <ul className={styles.shown}>
-        {own.map(({ id, name, lastUsedAt }) => (
+        {own.map(({ id, name, createdAt, lastUsedAt }) => (
           <li key={id}>
             <Link to="/t/$tenant/settings/tokens" params={{ tenant: tenant.name }} search={{ id }}>
               <bdi>{name}</bdi>
             </Link>
             <span className={`${styles.when} muted`}>
+              {/* Tokens of one panel may have the same name. */}
+              {t('created')} {formats.dateTime(createdAt)}
+              {' · '}
               {lastUsedAt === null ? (
                 t('phoneTokenUnused')
               ) : (

@@ -196,7 +196,7 @@ export const panels: TranslatedPage<'panels'> = {
   deleteOffline:
     'Ihr Bildschirm ist offline. Sobald er sich wieder meldet, zeigt er einen neuen Kopplungscode.',
   deleteToken: 'Das Token aus der Kopplung wird widerrufen.',
-  deletePhone: 'Ihre Telefone werden sofort getrennt, und deren Tokens widerrufen.',
+  deletePhone: 'Ihre Telefone werden sofort getrennt. Tokens nur für diese Anzeige werden widerrufen.',
   deleteHistory: 'Meldungen und Rückmeldungen der Anzeigen bleiben im Verlauf.',
   deleteRules_one: '{{count}} Regel verwendet diese Anzeige und erreicht sie dann nicht mehr:',
   deleteRules_other: '{{count}} Regeln verwenden diese Anzeige und erreichen sie dann nicht mehr:',

@@ -188,7 +188,7 @@ export const panels = {
   deleteStream: 'Its screen disconnects immediately and shows a new pairing code.',
   deleteOffline: 'Its screen is offline. When it reconnects, it shows a new pairing code.',
   deleteToken: 'The token from pairing is revoked.',
-  deletePhone: 'Its phones are disconnected immediately, and their tokens are revoked.',
+  deletePhone: 'Its phones are disconnected immediately. Tokens for this panel alone are revoked.',
   deleteHistory: 'Notifications and display receipts stay in history.',
   deleteRules_one: '{{count}} routing rule uses this panel and will no longer reach it:',
   deleteRules_other: '{{count}} routing rules use this panel and will no longer reach it:',
