@@ -248,6 +248,11 @@ test.each([
   }
 });
 
+test('the title of an unreadable event is without its parameters', () => {
+  const bad = 'SUMMARY;ALTREP="https://calendar.example/secret":Ana\nno property';
+  expect(names(`${bad}\n---\n${good}`).leftOut).toEqual([{ title: 'Ana', reason: 'unreadable' }]);
+});
+
 test('of many bad events, ten are named, and the others of the file still count', () => {
   const bad = Array.from(
     { length: 30 },

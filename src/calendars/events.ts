@@ -191,7 +191,8 @@ function withoutUnreadable(text: string, leftOut: LeftOut): string {
       return part;
     } catch {
       // Long lines are folded: the next one begins with white space.
-      const [, title = ''] = /^SUMMARY[^:\n]*:(.*)$/im.exec(event.replaceAll(/\r?\n[ \t]/g, '')) ?? [];
+      const [, title = ''] =
+        /^SUMMARY(?:[^:"\n]|"[^"\n]*")*:(.*)$/im.exec(event.replaceAll(/\r?\n[ \t]/g, '')) ?? [];
       leftOut.add(shortTitle(title.replaceAll(/\\(.)/g, '$1')), 'unreadable');
       return part.slice(event.length);
     }
