@@ -123,8 +123,8 @@ function listEvent(
   let steps = 0;
   let hasNoLength = false;
   try {
-    requireUsualDuration(component);
     search.bound(component);
+    requireUsualDuration(component);
     const event = new ICAL.Event(component, { exceptions });
     const isRepeating = event.isRecurring() && !event.isRecurrenceException();
     for (const found of occurrences(event, file)) {
