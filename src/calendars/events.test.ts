@@ -183,6 +183,76 @@ UID:w\nRECURRENCE-ID:someday\nDTSTART:20261013T090000Z\nDTEND:never\nSUMMARY:Ben
   });
 });
 
+test.each([
+  'DTSTART:someday\nDTEND:20261012T110000Z',
+  'DTSTART:20261012T100000Z\nDTEND:never',
+  'DTEND:20261012T110000Z',
+])('an exception that cannot be read (%j) does not take its event along', (bad) => {
+  const events = `UID:w\nDTSTART:20261005T090000Z\nDURATION:PT1H\nRRULE:FREQ=WEEKLY;COUNT=2\nSUMMARY:Ana
+---
+UID:w\nRECURRENCE-ID:20261012T090000Z\n${bad}\nSUMMARY:Ben`;
+  expect(names(events).events).toEqual(['Ana', 'Ana']);
+});
+
+test('a shift in the hour that the clock skips in spring does not take the other days along', () => {
+  const shift =
+    'SUMMARY:Ana\nDTSTART;TZID=Europe/Berlin:20261001T020000\nDTEND;TZID=Europe/Berlin:20261001T030000\nRRULE:FREQ=DAILY';
+  const copy = eventsOf({ ...read(shift), until: Date.parse('2027-04-10T00:00:00Z') });
+  const days = copy.events.map(({ from }) => new Date(from).toISOString().slice(0, 10));
+  expect(days).toContain('2027-03-27');
+  expect(days).not.toContain('2027-03-28');
+  expect(days).toContain('2027-03-29');
+  expect(copy.leftOut).toBeUndefined();
+});
+
+test.each([
+  ['DAILY;BYMONTH=2;BYMONTHDAY=30', undefined],
+  ['YEARLY;BYMONTH=2;BYMONTHDAY=30', undefined],
+  ['DAILY;INTERVAL=7;BYDAY=TU', undefined],
+  ['HOURLY;INTERVAL=24;BYDAY=TU;BYMONTH=2;BYMONTHDAY=30', undefined],
+  ['MONTHLY;INTERVAL=4800;BYDAY=5MO', [{ title: 'Ana', reason: 'unreadable' }]],
+  ['DAILY;INTERVAL=2000000000', [{ title: 'Ana', reason: 'unreadable' }]],
+  ['HOURLY;INTERVAL=90000000000', [{ title: 'Ana', reason: 'unreadable' }]],
+  ['SECONDLY;BYMONTH=2;BYMONTHDAY=30', [{ title: 'Ana', reason: 'repeats-too-often' }]],
+])(
+  'a pattern that never comes (%s) ends, and the others count',
+  (rule, leftOut) => {
+    const never = `SUMMARY:Ana\nDTSTART:20261005T090000Z\nDURATION:PT1H\nRRULE:FREQ=${rule}`;
+    const { events, leftOut: left } = names(
+      [...Array.from({ length: 20 }, () => never), good].join('\n---\n'),
+    );
+    expect(new Set(events.filter((each) => each !== 'Ana'))).toEqual(new Set(['Ben']));
+    expect(left).toEqual(leftOut);
+  },
+  60_000,
+);
+
+test('titles of events that are left out are cut to whole characters, and have no marks that turn or hide text', () => {
+  const title = `\u202eevil\u2066 \u200b${'👩‍🚀'.repeat(100)}`;
+  for (const bad of ['DTSTART:20261019T090000Z', 'DTSTART:someday', 'no property']) {
+    const [left] = names(`SUMMARY:${title}\n${bad}\n---\n${good}`).leftOut ?? [];
+    expect(left?.title).toMatch(/^evil (👩|\u200d|🚀)+$/u);
+    expect(left?.title.length).toBeGreaterThan(150);
+  }
+});
+
+test.each([
+  'DURATION:P2000000000D',
+  'DURATION:-P2000000000D',
+  'DURATION:PT90000000000000S',
+  'DTEND:99991231T000000Z',
+])('an event of any length (%s) does not make the others wait', (end) => {
+  for (const rule of ['', '\nRRULE:FREQ=DAILY']) {
+    const long = `SUMMARY:Ana\nDTSTART:20261005T090000Z\n${end}${rule}`;
+    expect(names(`${long}\n---\n${good}`).events).toContain('Ben');
+  }
+});
+
+test('the title of an unreadable event is without its parameters', () => {
+  const bad = 'SUMMARY;ALTREP="https://calendar.example/secret":Ana\nno property';
+  expect(names(`${bad}\n---\n${good}`).leftOut).toEqual([{ title: 'Ana', reason: 'unreadable' }]);
+});
+
 test('of many bad events, ten are named, and the others of the file still count', () => {
   const bad = Array.from(
     { length: 30 },

@@ -4,6 +4,7 @@ import { limits } from '#contract/limits.ts';
 import type { CalendarCopy } from '#core/on-call/on-call.ts';
 import type { CalendarEvent, LeftOutEvent } from '#core/on-call/stints.ts';
 import { zonedTime, zoneOffset } from '#core/time/time.ts';
+import { PatternSearch } from './pattern-search.ts';
 
 export interface CalendarFile {
   readonly text: string;
@@ -23,6 +24,8 @@ const mostStepsTogether = 100_000;
 const mostLeftOut = 10;
 const mostTextChars = 200;
 const dayMs = 86_400_000;
+/** A hundred years. */
+const mostDurationS = 36_525 * 86_400;
 
 /** A time zone by its IANA name: programs need not describe it in the file, and what they do describe may be out of date. */
 class NamedZone extends ICAL.Timezone {
@@ -54,15 +57,16 @@ export function eventsOf(file: CalendarFile): CalendarCopy {
   const leftOut = new LeftOut();
   const components = parse(file.text, leftOut).flatMap((each) => each.getAllSubcomponents('vevent'));
   const events: CalendarEvent[] = [];
-  const exceptions = Map.groupBy(components.filter(hasRecurrenceId), (each) =>
+  const exceptions = Map.groupBy(components.filter(isReadableException), (each) =>
     String(each.getFirstPropertyValue('uid')),
   );
   let steps = 0;
+  const search = new PatternSearch(file.until);
   for (const component of components) {
     const isException = component.hasProperty('recurrence-id');
     const own = isException ? [] : (exceptions.get(String(component.getFirstPropertyValue('uid'))) ?? []);
     const most = Math.min(mostSteps, mostStepsTogether - steps);
-    const listed = listEvent(component, own, { file, most });
+    const listed = listEvent(component, own, { file, most, search });
     steps += listed.steps;
     if (listed.problem) leftOut.add(titleOf(component), listed.problem);
     else events.push(...listed.events);
@@ -74,14 +78,20 @@ export function eventsOf(file: CalendarFile): CalendarCopy {
   };
 }
 
-/** Without exceptions whose time cannot be read, so that the event that they change still counts. */
-function hasRecurrenceId(component: ICAL.Component): boolean {
+/** One whose times cannot be read is no exception, so that the event that it belongs to still counts. */
+function isReadableException(component: ICAL.Component): boolean {
   try {
-    return component.getFirstPropertyValue('recurrence-id') instanceof ICAL.Time;
+    requireUsualDuration(component);
+    const { startDate, endDate } = new ICAL.Event(component);
+    const hasTimes = (startDate && endDate) || isCancelled(component);
+    return component.getFirstPropertyValue('recurrence-id') instanceof ICAL.Time && Boolean(hasTimes);
   } catch {
     return false;
   }
 }
+
+const isCancelled = (component: ICAL.Component): boolean =>
+  String(component.getFirstPropertyValue('status')).toUpperCase() === 'CANCELLED';
 
 /** The first events that are left out, each title and reason once. */
 class LeftOut {
@@ -103,23 +113,38 @@ interface Listed {
 function listEvent(
   component: ICAL.Component,
   exceptions: ICAL.Component[],
-  { file, most }: { readonly file: CalendarFile; readonly most: number },
+  {
+    file,
+    most,
+    search,
+  }: { readonly file: CalendarFile; readonly most: number; readonly search: PatternSearch },
 ): Listed {
   const events: CalendarEvent[] = [];
   let steps = 0;
+  let hasNoLength = false;
   try {
+    search.bound(component);
+    requireUsualDuration(component);
     const event = new ICAL.Event(component, { exceptions });
     const isRepeating = event.isRecurring() && !event.isRecurrenceException();
     for (const found of occurrences(event, file)) {
       if (isRepeating && ++steps > most) return { events, problem: 'repeats-too-often', steps };
       if (!found || found.from >= file.until) continue;
-      if (found.until <= found.from && found.from >= file.now) return { events, problem: 'no-length', steps };
-      if (found.until > file.from) events.push(found);
+      // One of a repeating event may have no length only because the clock skips that hour.
+      if (found.until <= found.from) hasNoLength ||= found.from >= file.now;
+      else if (found.until > file.from) events.push(found);
     }
-    return { events, steps };
+    return { events, problem: hasNoLength && events.length === 0 ? 'no-length' : undefined, steps };
   } catch {
-    return { events, problem: 'unreadable', steps };
+    return { events, problem: search.isExhausted ? 'repeats-too-often' : 'unreadable', steps };
   }
+}
+
+/** @throws Error when ical.js would take long to add it. */
+function requireUsualDuration(component: ICAL.Component): void {
+  const duration = component.getFirstPropertyValue('duration');
+  if (duration instanceof ICAL.Duration && Math.abs(duration.toSeconds()) > mostDurationS)
+    throw new Error('the event is too long');
 }
 
 /** At most `limits.calendarEvents`, in order of time. */
@@ -166,7 +191,8 @@ function withoutUnreadable(text: string, leftOut: LeftOut): string {
       return part;
     } catch {
       // Long lines are folded: the next one begins with white space.
-      const [, title = ''] = /^SUMMARY[^:\n]*:(.*)$/im.exec(event.replaceAll(/\r?\n[ \t]/g, '')) ?? [];
+      const [, title = ''] =
+        /^SUMMARY(?:[^:"\n]|"[^"\n]*")*:(.*)$/im.exec(event.replaceAll(/\r?\n[ \t]/g, '')) ?? [];
       leftOut.add(shortTitle(title.replaceAll(/\\(.)/g, '$1')), 'unreadable');
       return part.slice(event.length);
     }
@@ -202,7 +228,7 @@ function occurrenceAt(event: ICAL.Event, start: ICAL.Time, file: CalendarFile): 
 }
 
 function eventAt(event: ICAL.Event, start: ICAL.Time, { timeZone }: CalendarFile): CalendarEvent | undefined {
-  if (String(event.component.getFirstPropertyValue('status')).toUpperCase() === 'CANCELLED') return undefined;
+  if (isCancelled(event.component)) return undefined;
   // In wall time: a shift from nine to nine ends at nine, also when the clock changes within it.
   const length = lengthOf(event);
   const isOneZone = event.endDate.zone.tzid === event.startDate.zone.tzid;
@@ -241,11 +267,23 @@ function isNamedZone(tzid: string): boolean {
   }
 }
 
-const shortTitle = (title: string): string =>
-  title
-    .replaceAll(/\p{Cc}+|\s+/gu, ' ')
-    .trim()
-    .slice(0, mostTextChars) || '-';
+/** On one line, without characters that turn or hide text; joiners stay, because emoji and several scripts need them. */
+const plainLine = (text: string): string =>
+  text
+    .replaceAll(
+      /(?!\u200c|\u200d|[\ufe00-\ufe0f])[\p{Bidi_Control}\p{Default_Ignorable_Code_Point}\p{Cs}]/gu,
+      '',
+    )
+    .replaceAll(/[\p{Cc}\s]+/gu, ' ')
+    .trim();
+
+const cut = (text: string): string =>
+  text
+    .slice(0, mostTextChars)
+    .toWellFormed()
+    .replace(/\ufffd$/, '');
+
+const shortTitle = (title: string): string => cut(plainLine(title)) || '-';
 
 function titleOf(component: ICAL.Component): string {
   try {
@@ -263,6 +301,5 @@ function textOf({ component }: ICAL.Event): string {
     const name = each.getFirstParameter('cn');
     return [name, String(each.getFirstValue()).replace(/^mailto:/i, '')];
   });
-  const lines = [title, ...attendees].map((line) => (line ?? '').replaceAll(/\s+/g, ' ').trim());
-  return lines.join('\n').slice(0, mostTextChars).trimEnd();
+  return cut([title, ...attendees].map((line) => plainLine(line ?? '')).join('\n')).trimEnd();
 }

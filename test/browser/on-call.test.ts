@@ -124,6 +124,30 @@ test('a calendar shows how it is, whom it does not know, and is read at once on 
   await close();
 });
 
+test('answers of a server of an earlier version, during an update, are shown', async () => {
+  receiver.answer = () => ({ status: 500 });
+  const calendar = { url: `${receiver.url}/old.ics` };
+  const { id } = (await call('POST', '/api/on-call', { name: 'Old', people: [{ name: 'Ana' }], calendar }))
+    .json;
+  await call('POST', `/api/on-call/${id}/read`);
+  const { page, close, errors } = await lab.desk({ path: 'overview' });
+  await page.route(/\/api\/(overview|on-call)/, async (route) => {
+    const response = await route.fetch();
+    const text = await response.text();
+    const earlier = text
+      .replaceAll(/,"calendarFailingSince":("[^"]*"|null)/g, '')
+      .replaceAll(/,"leftOut":\[\]/g, '');
+    if (/leftOut|calendarFailingSince/.test(earlier)) errors.push('the answer is not of an earlier version');
+    await route.fulfill({ response, body: earlier });
+  });
+  await page.reload();
+  await page.getByRole('link', { name: 'Old: nobody' }).click();
+  await page.getByRole('dialog', { name: 'Old' }).getByText('answered 500').waitFor();
+  await call('DELETE', `/api/on-call/${id}`);
+  expect(errors.filter((each) => !each.includes('404'))).toEqual([]);
+  await close();
+});
+
 test('times are in the zone of the schedule, which is named only if the browser is in another one', async () => {
   const { page, close, errors } = await lab.desk({ path: 'settings/on-call' });
   const browserZone = await page.evaluate(() => Intl.DateTimeFormat().resolvedOptions().timeZone);

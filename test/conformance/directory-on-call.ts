@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { OnCallFields } from '#contract/routing/on-call.ts';
 import type { TenantId } from '#core/log/route.ts';
+import { newRule } from '#core/routing/rules.ts';
 import type { DirectoryLab } from './directory.ts';
 
 const rota = {
@@ -56,6 +57,48 @@ export function onCallConformance(lab: () => DirectoryLab): void {
     ]);
   });
 
+  test('a rule cannot begin to name an on-call schedule that was deleted meanwhile; a rule that named it can be changed', async () => {
+    const { directory, newTenant } = lab();
+    const { onCall, rules } = directory;
+    const tenant = await newTenant();
+    await create(tenant, 's', fields());
+    await create(await newTenant(), 'theirs', fields());
+    const rule = (id: string, schedule: string, name = id) =>
+      newRule(id, { name, then: { onCall: schedule } }, 'UTC');
+    const gone = { code: 'conflict', message: expect.stringContaining('is deleted') };
+    for (const position of [undefined, 1]) {
+      const make = (id: string) => rules.create(tenant, rule(id, 'theirs'), 'x', 1, position);
+      await expect(make(`r${position}`)).rejects.toMatchObject(gone);
+    }
+    await rules.create(tenant, rule('a', 's'), 'x', 1);
+    const { revision } = await rules.set(tenant);
+    expect(await rules.update(tenant, rule('a', 'theirs'), 'x', 2, revision)).toBeUndefined();
+    // As an earlier version of the server allowed it.
+    expect(await onCall.remove(tenant, 's', 'x', 3)).toBe(true);
+    expect(await rules.update(tenant, rule('a', 's', 'other name'), 'x', 4, revision)).toMatchObject({
+      name: 'other name',
+    });
+  });
+
+  test('of a rule that begins to name an on-call schedule and its deletion at the same moment, one happens', async () => {
+    const { directory, newTenant } = lab();
+    const { onCall, rules } = directory;
+    const tenant = await newTenant();
+    for (let i = 0; i < 10; i++) {
+      const id = `s${i}`;
+      await create(tenant, id, fields({ name: id }));
+      const { revision } = await rules.set(tenant);
+      const [made, removed] = await Promise.allSettled([
+        rules.create(tenant, newRule(`r${i}`, { name: id, then: { onCall: id } }, 'UTC'), 'x', 1),
+        onCall.remove(tenant, id, 'x', 1, revision),
+      ]);
+      expect(removed).toEqual({
+        status: 'fulfilled',
+        value: made.status === 'rejected' ? true : undefined,
+      });
+    }
+  });
+
   test('the name of an on-call schedule is of one alone, and there are at most 50', async () => {
     const { directory, newTenant } = lab();
     const tenant = await newTenant();
@@ -103,6 +146,16 @@ export function onCallConformance(lab: () => DirectoryLab): void {
     expect((await onCall.find(tenant, 'a'))?.reading).toEqual(failing);
     expect(await reportsChange(tenant, () => read({ kind: 'unchanged' }, 50))).toBe(true);
     expect(await reportsChange(tenant, () => read({ kind: 'unchanged' }, 50))).toBe(false);
+    // Two readings at the same time begin from the same record.
+    const begun = await onCall.find(tenant, 'a');
+    if (!begun) throw new Error('there is none');
+    const failed = { kind: 'failed', error: 'away' } as const;
+    expect(await reportsChange(tenant, () => onCall.recordRead(begun, failed, 60))).toBe(true);
+    expect(await reportsChange(tenant, () => onCall.recordRead(begun, { kind: 'unchanged' }, 50))).toBe(true);
+    expect(await reportsChange(tenant, () => onCall.recordRead(begun, first, 50))).toBe(false);
+    expect(await reportsChange(tenant, () => onCall.recordRead(begun, { ...first, etag: '"2"' }, 50))).toBe(
+      false,
+    );
     const again = { copy, etag: '"2"', readAt: 50, failingSince: null, error: null };
     expect((await onCall.find(tenant, 'a'))?.reading).toEqual(again);
     expect(await audit(tenant)).toEqual([]);

@@ -137,7 +137,9 @@ test('a calendar that fails for an hour is an alarm, and a schedule can do witho
 });
 
 test('the alarm says why the calendar cannot be read, without its secret address', async () => {
-  const calendar = { url: 'webcal://ana:pass-word@calendar.example/secret-path.ics?token=secret-token' };
+  const calendar = {
+    url: 'webcal://ana:pass-word@calendar.example/calendar/ical/secret-path.ics?token=secret-token',
+  };
   const texts = async (error: string, copy: OnCallRecord['reading']['copy'] = null) => {
     const lab = createLab({ rota: null, calendar });
     await lab.change({ reading: { ...neverRead, copy, failingSince: lab.now(), error } });

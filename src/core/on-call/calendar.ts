@@ -3,6 +3,8 @@ import type { OnCallPerson } from '#contract/routing/on-call.ts';
 import type { CalendarEvent, Stint } from './stints.ts';
 
 const mostErrorChars = 200;
+/** A part of an address that is no secret: many paths have "calendar", and so have the errors. */
+const plainWord = /^[a-z]{1,10}$/;
 
 /** The address as it is read: webcal is HTTPS. */
 export const calendarAddress = (url: string): string => url.replace(/^webcals?:/i, 'https:');
@@ -11,7 +13,8 @@ export const calendarAddress = (url: string): string => url.replace(/^webcals?:/
 export function publicError(error: string, url: string): string {
   const address = URL.canParse(url) ? new URL(calendarAddress(url)) : undefined;
   const { pathname = '', search = '', username = '', password = '' } = address ?? {};
-  const secrets = [...`${pathname}${search}`.split(/[/?&=]/), username, password];
+  const parts = pathname.split('/').filter((each) => !plainWord.test(each));
+  const secrets = [...parts, ...search.split(/[?&=]/), username, password];
   const masked = secrets
     .filter((each) => each.length > 3)
     .sort((a, b) => b.length - a.length)

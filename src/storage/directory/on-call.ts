@@ -132,14 +132,22 @@ export function createOnCall(db: Database): OnCallSchedules {
       const { tenant, id } = record;
       const where = { tenant, id, spec: specOf(record) };
       const set = columnsOf(record, result, at);
-      const { copy, failingSince } = record.reading;
-      const isOther =
-        (set.copy !== undefined && set.copy !== copyText(copy)) ||
-        (set.failing_since === null) !== (failingSince === null);
-      const counted = isOther ? countChange(tenant, precondition('on_call', where)) : [];
-      const statements = [lockTenant(tenant), updateWhen('on_call', { set, where }, always), ...counted];
-      const [, updated] = await db.write(statements, tenant);
-      return isOther && updated?.changes === 1;
+      const isThere = precondition('on_call', where);
+      const hasCopy = set.copy === undefined || set.copy === copyText(record.reading.copy);
+      // As the row is now: another reading may have ended since `record`.
+      const worked = precondition('on_call', { ...where, failing_since: null });
+      const isOther = !hasCopy
+        ? isThere
+        : set.failing_since === null
+          ? sql<SqlBool>`${isThere} and not ${worked}`
+          : worked;
+      const statements = [
+        lockTenant(tenant),
+        ...countChange(tenant, isOther),
+        updateWhen('on_call', { set, where }, always),
+      ];
+      const [, counted] = await db.write(statements, tenant);
+      return counted?.changes === 1;
     },
   };
 }

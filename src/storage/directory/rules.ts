@@ -81,7 +81,7 @@ export function createRules(db: Database): Rules {
         const others = places.filter((each) => each !== own);
         return change(db, {
           entry: { tenant, by, at, action: 'rule.create', subject: spec.id, detail: withoutId(spec) },
-          when: sql<SqlBool>`${unchanged} and ${hasRoom(tenant)} and ${fits(tenant, spec)}`,
+          when: sql<SqlBool>`${unchanged} and ${hasRoom(tenant)} and ${fits(tenant, spec)} and ${hasSchedule(tenant, spec)}`,
           effects: (guard) => [
             bumpRevision(tenant, guard),
             ...moveRules(tenant, others, guard),
@@ -103,7 +103,7 @@ export function createRules(db: Database): Rules {
               const made = await insert(placesFor(order, rules), same);
               return made.row || (await holds(same)) ? made : undefined;
             });
-      if (!made.row) throw full();
+      if (!made.row) throw (await holds(hasSchedule(tenant, spec))) ? full() : scheduleGone();
       // A position may have moved any number of rules.
       if (position !== undefined) await earlier.added(tenant, sizeCheckBytes);
       return toRecord(made.row);
@@ -123,7 +123,8 @@ export function createRules(db: Database): Rules {
             subject: spec.id,
             detail: { name: toSpec(row).name, ...detail },
           },
-          when: sql<SqlBool>`${unchanged} and ${isInForce(tenant, spec.id, revision)} and ${fits(tenant, spec, row.spec)}`,
+          when: sql<SqlBool>`${unchanged} and ${isInForce(tenant, spec.id, revision)} and ${fits(tenant, spec, row.spec)}
+            and ${hasSchedule(tenant, spec, toSpec(row))}`,
           effects: (guard) => [
             bumpRevision(tenant, guard),
             endVersion(tenant, [spec.id], guard),
@@ -229,6 +230,18 @@ function fits(tenant: TenantId, spec: RuleSpec, before = ''): Expression<SqlBool
   return sql<SqlBool>`(select coalesce(sum(octet_length(spec)), 0) from rules
     where tenant = ${tenant} and until is null) <= ${limits.rulesBytesPerTenant - growth}`;
 }
+
+/** SQL: the on-call schedule that the rule names exists, unless the rule before the change named it, too. */
+function hasSchedule(
+  tenant: TenantId,
+  { then: { onCall } }: RuleSpec,
+  before?: RuleSpec,
+): Expression<SqlBool> {
+  if (onCall === undefined || onCall === before?.then.onCall) return always;
+  return precondition('on_call', { tenant, id: onCall });
+}
+
+const scheduleGone = () => conflict('the on-call schedule that the rule names is deleted: name another one');
 
 const full = () =>
   conflict(

@@ -67,7 +67,8 @@ function CalendarState({ schedule, tenant }: { schedule: OnCallDetail; tenant: T
       )}
       {state.error !== null && <bdi className="muted">{state.error}</bdi>}
       {state.unknown.length > 0 && <span>{t('unknownEvents', { titles: state.unknown.join(', ') })}</span>}
-      {state.leftOut.length > 0 && (
+      {/* Absent from a server of an earlier version, during an update of several. */}
+      {state.leftOut?.length > 0 && (
         <span>
           {t('leftOut', {
             events: state.leftOut

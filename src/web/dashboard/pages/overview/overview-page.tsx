@@ -345,7 +345,7 @@ function OnCallNow({ overview }: { overview: Overview | undefined }) {
       <ul className={styles.list}>
         {overview.onCall.map(({ id, name, timeZone, now, next, calendarFailingSince }) => (
           <li key={id}>
-            {(now.people.length === 0 || calendarFailingSince !== null) && (
+            {(now.people.length === 0 || calendarFailingSince) && (
               <span className={styles.warn}>
                 <Icon paths={warnIcon} size={15} />
               </span>
@@ -364,7 +364,7 @@ function OnCallNow({ overview }: { overview: Overview | undefined }) {
                   {t('onCallNext', { time: zonedTime(now.until, timeZone), people: named(next.people) })}
                 </span>
               )}
-              {calendarFailingSince !== null && (
+              {calendarFailingSince && (
                 <span className={styles.warn}>
                   {t('onCallUnreadable', { time: zonedTime(calendarFailingSince, timeZone) })}
                 </span>
