@@ -133,12 +133,10 @@ test('answers of a server of an earlier version, during an update, are shown', a
   const { page, close, errors } = await lab.desk({ path: 'overview' });
   await page.route(/\/api\/(overview|on-call)/, async (route) => {
     const response = await route.fetch();
-    const text = await response.text();
-    const earlier = text
-      .replaceAll(/,"calendarFailingSince":("[^"]*"|null)/g, '')
-      .replaceAll(/,"leftOut":\[\]/g, '');
-    if (/leftOut|calendarFailingSince/.test(earlier)) errors.push('the answer is not of an earlier version');
-    await route.fulfill({ response, body: earlier });
+    const earlier = JSON.parse(await response.text(), (name, value) =>
+      ['leftOut', 'calendarFailingSince'].includes(name) ? undefined : value,
+    );
+    await route.fulfill({ response, json: earlier });
   });
   await page.reload();
   await page.getByRole('link', { name: 'Old: nobody' }).click();
