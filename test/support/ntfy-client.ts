@@ -114,11 +114,20 @@ export async function openSocket<E>(
   const socket = new WebSocket(url.replace(/^http/, 'ws'), { headers });
   const stream = collect<E>();
   const ended = new Promise<{ isOrderly: boolean }>((resolve) => {
-    socket.on('close', (code) => resolve({ isOrderly: code !== 1006 }));
+    socket.on('close', (code) => {
+      stream.fail(
+        new Error(`it did not come before the WebSocket closed (${code}), after ${stream.reader.text()}`),
+      );
+      resolve({ isOrderly: code !== 1006 });
+    });
   });
   socket.on('message', (data) => {
     const text = String(data);
-    stream.add(text, [parse(text)]);
+    try {
+      stream.add(text, [parse(text)]);
+    } catch (error) {
+      stream.fail(error as Error);
+    }
   });
   await new Promise<void>((resolve, reject) => {
     socket.on('open', resolve);
@@ -135,6 +144,7 @@ function collect<E>() {
   const events: E[] = [];
   const waiting = new Set<(error?: Error) => void>();
   let all = '';
+  let failed: Error | undefined;
   const next = (is: (event: E) => boolean) =>
     new Promise<E>((resolve, reject) => {
       const look = (error?: Error) => {
@@ -147,7 +157,7 @@ function collect<E>() {
       };
       const timer = setTimeout(() => look(new Error(`it did not come after ${all}`)), patienceMs);
       waiting.add(look);
-      look();
+      look(failed);
     });
   return {
     reader: { events, text: () => all, next },
@@ -156,7 +166,9 @@ function collect<E>() {
       events.push(...more);
       for (const look of [...waiting]) look();
     },
+    /** Nothing more comes. */
     fail(error: Error) {
+      failed ??= error;
       for (const look of [...waiting]) look(error);
     },
   };

@@ -105,7 +105,7 @@ export function createSqliteHistory({
     settleStep: async (due, at) => void (await queue.push('settleStep', due, at)),
 
     alarms: (tenant, wanted) => searches.run(tenant, () => searcher.alarms(tenant, wanted)),
-    recordsAt: (tenant, positions) => searches.run(tenant, () => searcher.recordsAt(tenant, positions)),
+    recordsAt: reader.recordsAt,
 
     async record(tenant, panel, given, mode) {
       const receipts = given.filter(({ id }) => isUuid(id));
