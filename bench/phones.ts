@@ -128,14 +128,15 @@ function report(): void {
   }
   console.log(`${rounds} rounds, each on a fresh server; ${whole(run.panels)} streams, ${run.perSecond} notifications a second to all of them.
 
-The goal for latency is about phones beside a wall: the streams and a wall of ${wallPanels} panels on one server, at the same time. The server writes to streams one after
-the other, in the order of connecting, so each panel of the wall connects in the middle of an equal share of the others, and all are measured. A phone then
-waits as long as a panel, whatever each of them costs. What the phones cost is in the p99 of the wall with and without them.
-The row of panels is for comparison: as many panels in the place of the phones.
+The goal for latency is about phones beside a wall: ${wallPanels} panels and ${whole(run.panels)} other streams on one server get the same notifications, and all of them
+are measured. The server writes to streams one after the other, in the order of connecting, so each panel of the wall connects in the middle of an
+equal share of the others. A phone then waits about as long as a panel, whatever each of them costs; what the phones cost is in the p99 of the wall
+with and without them. The row of panels is for comparison: as many panels in the place of the phones.
 
 ${table([['beside a wall', 'POST → event p50', 'p99', 'p99 of the wall', 'p99, of that of the wall', 'goal', 'p99 of the wall alone'], ...beside])}
 
-Each kind alone. This latency has no goal: one kind on one server, compared with the panels on another.
+Each kind alone on a server, compared with the panels on another. The goal is not about this latency: the line of a phone has a topic and links of its
+own, while panels share the bytes of an event.
 
 ${table([['alone', 'memory each', 'beyond a panel', 'goal', 'POST → event p50', 'p99', 'p99, of that of panels'], ...alone])}`);
 }
