@@ -1,5 +1,5 @@
 /** Latency and throughput of events to panels, with publisher and panels in processes of their own. */
-import type { FromReaders, ToReaders } from './panel-readers.ts';
+import type { FromReaders, Quantiles, ToReaders } from './panel-readers.ts';
 import { call, forkScript, nextMessage } from './processes.ts';
 import { mark, type Published, type PublishOrder, stampPlace } from './publishing.ts';
 
@@ -10,15 +10,16 @@ export interface Side {
   readonly publishPort?: number;
   readonly publish: string;
   readonly subscribe: readonly string[];
+  /** Those of `subscribe` whose latency is measured apart. */
+  readonly apart?: readonly string[];
   stop(): Promise<unknown>;
 }
 
-export interface Delivered {
+/** With the time from the POST to the event, of those that are not measured apart. */
+export interface Delivered extends Quantiles {
   /** Events that arrived, over all panels. */
   readonly perSecond: number;
-  /** Milliseconds from the POST to the event. */
-  readonly p50: number;
-  readonly p99: number;
+  readonly apart: Quantiles;
 }
 
 export interface DeliveryRun {
@@ -35,17 +36,15 @@ export interface DeliveryRun {
 /** The title of a measured notification: a mark that readers recognize, and the place of the time stamp. */
 export const measuredTitle = `${mark}${stampPlace}`;
 
-export async function deliver(
-  side: Pick<Side, 'port' | 'publishPort' | 'publish' | 'subscribe'>,
-  run: DeliveryRun,
-): Promise<Delivered> {
+export async function deliver(side: Omit<Side, 'stop'>, run: DeliveryRun): Promise<Delivered> {
   const readers = forkScript(new URL('./panel-readers.ts', import.meta.url));
   const publisher = forkScript(new URL('./publisher.ts', import.meta.url));
   const command = (message: ToReaders) => call<FromReaders>(readers, message);
+  const { port, subscribe, apart = [] } = side;
   try {
     await command({
       kind: 'connect',
-      order: { port: side.port, requests: side.subscribe.slice(0, run.panels) },
+      order: { port, requests: subscribe.slice(0, run.panels), apart },
     });
     const { panels, connections, perSecond, warmUp = 0 } = run;
     const send = async (count: number): Promise<Delivered> => {
@@ -53,11 +52,11 @@ export async function deliver(
       const done = nextMessage<Extract<FromReaders, { kind: 'done' }>>(readers);
       // Awaited below, unless the publisher fails first.
       done.catch(() => undefined);
-      const port = side.publishPort ?? side.port;
-      const order: PublishOrder = { port, request: side.publish, count, connections, perSecond };
+      const to = side.publishPort ?? port;
+      const order: PublishOrder = { port: to, request: side.publish, count, connections, perSecond };
       const published = await call<Published>(publisher, order);
-      const { at, p50, p99 } = await done;
-      return { perSecond: (count * panels) / ((at - published.beganAt) / 1e6), p50, p99 };
+      const { at, p50, p99, apart } = await done;
+      return { perSecond: (count * panels) / ((at - published.beganAt) / 1e6), p50, p99, apart };
     };
     if (warmUp > 0) await send(warmUp);
     return await send(run.count);

@@ -115,10 +115,10 @@ function report(results: ReadonlyMap<string, { many: Delivered[]; soon: Delivere
   const half = ({ p50 }: Delivered) => p50;
   const tail = ({ p99 }: Delivered) => p99;
   const beside = (pick: (figures: Delivered) => number, kind: 'many' | 'soon') =>
-    ours[kind].map(
-      (figures, i) =>
-        pick(figures) / pick(theirs[kind][i] ?? { perSecond: Number.NaN, p50: Number.NaN, p99: Number.NaN }),
-    );
+    ours[kind].map((figures, i) => {
+      const other = theirs[kind][i];
+      return other ? pick(figures) / pick(other) : Number.NaN;
+    });
   const absent = theirs.many.length === 0;
   const line = (
     what: string,

@@ -8,6 +8,14 @@ import { mark, stampDigits } from './publishing.ts';
 export interface ReadersOrder {
   readonly port: number;
   readonly requests: readonly string[];
+  /** Those of them whose latency is reported apart. */
+  readonly apart?: readonly string[];
+}
+
+/** Latency in milliseconds. */
+export interface Quantiles {
+  readonly p50: number;
+  readonly p99: number;
 }
 
 export type ToReaders =
@@ -18,13 +26,12 @@ export type ToReaders =
 export type FromReaders =
   | { readonly kind: 'connected' }
   | { readonly kind: 'expecting' }
-  | {
+  | ({
       readonly kind: 'done';
       readonly at: number;
       readonly bytes: number;
-      readonly p50: number;
-      readonly p99: number;
-    };
+      readonly apart: Quantiles;
+    } & Quantiles);
 
 const needle = Buffer.from(mark);
 const report = (message: FromReaders) => process.send?.(message);
@@ -36,7 +43,7 @@ let counts = new Uint32Array(0);
 let each = Number.POSITIVE_INFINITY;
 let finished = 0;
 let bytes = 0;
-let latencies: number[] | undefined;
+let latencies: { readonly others: number[]; readonly apart: number[] } | undefined;
 
 process.on('message', (message: ToReaders) => {
   if (message.kind === 'connect') void open(message.order);
@@ -44,14 +51,16 @@ process.on('message', (message: ToReaders) => {
 });
 process.on('disconnect', () => process.exit(0));
 
-async function open({ port, requests }: ReadersOrder): Promise<void> {
+async function open({ port, requests, apart = [] }: ReadersOrder): Promise<void> {
   counts = new Uint32Array(requests.length);
-  for (const [index, request] of requests.entries()) await openOne(port, request, index);
+  const isApart = new Set(apart);
+  for (const [index, request] of requests.entries())
+    await openOne(port, request, index, isApart.has(request) ? 'apart' : 'others');
   report({ kind: 'connected' });
 }
 
 /** Resolves when the head of the response has arrived. */
-function openOne(port: number, request: string, index: number): Promise<void> {
+function openOne(port: number, request: string, index: number, group: 'others' | 'apart'): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1', () => socket.write(request));
     sockets.push(socket);
@@ -67,7 +76,7 @@ function openOne(port: number, request: string, index: number): Promise<void> {
       for (let i = chunk.indexOf(needle); i >= 0; i = chunk.indexOf(needle, i + 2)) {
         seen += 1;
         if (latencies && i + 2 + stampDigits <= chunk.length)
-          latencies.push(at - Number(chunk.toString('latin1', i + 2, i + 2 + stampDigits)));
+          latencies[group].push(at - Number(chunk.toString('latin1', i + 2, i + 2 + stampDigits)));
       }
       split = chunk[chunk.length - 1] === needle[0];
       bytes += chunk.length;
@@ -82,7 +91,7 @@ function expect(target: number, latency: boolean): void {
   each = target;
   finished = 0;
   bytes = 0;
-  latencies = latency ? [] : undefined;
+  latencies = latency ? { others: [], apart: [] } : undefined;
   report({ kind: 'expecting' });
 }
 
@@ -92,7 +101,12 @@ function count(index: number, seen: number): void {
   if (before >= each || before + seen < each) return;
   finished += 1;
   if (finished < counts.length) return;
-  const sorted = Float64Array.from(latencies ?? []).sort();
+  const { others = [], apart = [] } = latencies ?? {};
+  report({ kind: 'done', at: nowMicros(), bytes, ...quantiles(others), apart: quantiles(apart) });
+}
+
+function quantiles(micros: readonly number[]): Quantiles {
+  const sorted = Float64Array.from(micros).sort();
   const quantileMs = (q: number) => (sorted[Math.floor(q * sorted.length)] ?? Number.NaN) / 1000;
-  report({ kind: 'done', at: nowMicros(), bytes, p50: quantileMs(0.5), p99: quantileMs(0.99) });
+  return { p50: quantileMs(0.5), p99: quantileMs(0.99) };
 }

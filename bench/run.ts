@@ -58,7 +58,7 @@ const rows: Record<string, Row> = {
     steps: [history, [new URL('./mixed.ts', import.meta.url), 'FOLDER/history.db', historyRows]],
   },
   phones: {
-    about: '2,000 phones beside as many panels',
+    about: '2,000 phones beside a wall of panels, and alone',
     steps: [[new URL('./phones.ts', import.meta.url)]],
   },
   neighbour: {

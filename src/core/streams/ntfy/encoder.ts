@@ -122,6 +122,7 @@ function readerOf(
   const { id } = panel;
   const display = context.snapshot()?.panels.get(id)?.display;
   const shown = buttonsOf(display?.actions);
+  const language = display?.locale?.startsWith('de') ? 'de' : 'en';
   return {
     ...phonePanelOf(context, panel),
     prefix: Buffer.from(`{"topic":${JSON.stringify(topics.get(id) ?? '')},`),
@@ -129,7 +130,8 @@ function readerOf(
       links && shown.length > 0
         ? {
             shown,
-            language: display?.locale?.startsWith('de') ? 'de' : 'en',
+            language,
+            name: `${language} ${shown}`,
             start: Buffer.from(JSON.stringify(links.start(id)).slice(1, -1)),
             end: links.end,
           }

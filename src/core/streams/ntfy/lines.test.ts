@@ -9,10 +9,12 @@ const frame = {
     '"id":"b00000000007","time":1,"event":"message","message":"m","title":"a \\"quoted\\" ü","priority":4}\n',
   ),
 };
-const buttonsOf = (start: string, over: Partial<Buttons> = {}): Buttons => ({
-  ...{ shown: ['acknowledge'], language: 'en', start: Buffer.from(start) },
+const buttonsOf = (
+  start: string,
+  { shown, language }: Pick<Buttons, 'shown' | 'language'> = { shown: ['acknowledge'], language: 'en' },
+): Buttons => ({
+  ...{ shown, language, name: `${language} ${shown}`, start: Buffer.from(start) },
   end: ({ notification, position, button }) => `.${notification}.${position}.${button}`,
-  ...over,
 });
 
 it('streams of one encoding share parts of a line, and each has its own topic, links, language and priority', () => {

@@ -34,6 +34,8 @@ export interface ButtonLinks {
 export interface Buttons {
   readonly shown: readonly Button[];
   readonly language: 'en' | 'de';
+  /** Both of these as one text, made once: streams of the same name share the parts of a line. */
+  readonly name: string;
   /** The beginning of its links, as it is in JSON. */
   readonly start: Buffer;
   readonly end: ButtonLinks['end'];
@@ -87,7 +89,8 @@ export class SharedLines {
       ofFrame = new Map();
       this.#parts.set(frame.bytes, ofFrame);
     }
-    const name = `${isSilent} ${buttons?.language} ${buttons?.shown}`;
+    const named = buttons?.name ?? '';
+    const name = isSilent ? `silent ${named}` : named;
     let parts = ofFrame.get(name);
     if (!parts) {
       const bytes = isSilent ? silenced(frame.bytes) : frame.bytes;
