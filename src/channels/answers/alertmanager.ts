@@ -4,6 +4,7 @@
  * says which silences were followed.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { backoffMs } from '#contract/backoff.ts';
 import { limits } from '#contract/limits.ts';
 import { type AlarmList, listAlarms } from '#core/alarms/standing.ts';
 import type { Answered, ChannelAnswer } from '#core/channels/answers.ts';
@@ -116,11 +117,11 @@ export class AlertmanagerSilences implements AnswerSource {
       if (error) this.#options.onProblem(error);
       else this.#options.onWorking();
       const pauseMs = error
-        ? this.#everyMs * Math.min(longestPause, 2 ** failures) * (0.5 + Math.random() / 2)
+        ? backoffMs(failures, { baseMs: this.#everyMs, capMs: this.#everyMs * longestPause })
         : this.#ending.size > 0
           ? this.#everyMs * shortestPause
           : Math.max(this.#everyMs * shortestPause, this.#everyMs - (now - began));
-      failures = error ? Math.min(failures + 1, 10) : 0;
+      failures = error ? failures + 1 : 0;
       await sleep(pauseMs, undefined, { ref: false, signal }).catch(() => undefined);
     }
   }

@@ -11,7 +11,7 @@ const bot = '1:x';
 const id = '01930000-0000-7000-8000-000000000001';
 const data = answerData('acknowledge', id, id);
 const notStored = 'a press could not be stored, and is tried again';
-const quick = { firstMs: 1, longestMs: 1 };
+const quick = { baseMs: 1, capMs: 1 };
 
 let api: TelegramBotApi;
 let bots: Bots;
@@ -25,7 +25,7 @@ beforeEach(async () => {
 });
 afterEach(() => api.close());
 
-function poll({ channel = id, outbound = createOutbound(['127.0.0.1']), pauses = quick }: PollOptions = {}) {
+function poll({ channel = id, outbound = createOutbound(['127.0.0.1']), retry = quick }: PollOptions = {}) {
   const setup = { id: channel, settings: { url: api.url, chat: '-100' }, secrets: { token: bot } };
   const source = pollTelegram(
     {
@@ -42,7 +42,7 @@ function poll({ channel = id, outbound = createOutbound(['127.0.0.1']), pauses =
       onWorking: () => events.push('working'),
       onLost: ({ message }: Error) => events.push(`lost: ${message}`),
     } as unknown as SourceOptions,
-    pauses,
+    retry,
   );
   onTestFinished(() => source.close());
   return source;
@@ -50,7 +50,7 @@ function poll({ channel = id, outbound = createOutbound(['127.0.0.1']), pauses =
 interface PollOptions {
   readonly channel?: string;
   readonly outbound?: Outbound;
-  readonly pauses?: typeof quick;
+  readonly retry?: typeof quick;
 }
 const press = () => api.press(bot, data, { chat: -100 });
 const confirmed = () => eventually(() => expect(api.pending(bot)).toBe(0));

@@ -3,6 +3,7 @@
  * share one, because Telegram allows one reader. https://core.telegram.org/bots/api#getupdates
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { backoffMs } from '#contract/backoff.ts';
 import type { Answered } from '#core/channels/answers.ts';
 import { parseBoundedJson } from '#core/limits/bounded-json.ts';
 import type { OutboundResponse } from '#outbound/outbound.ts';
@@ -20,7 +21,7 @@ const mostBytes = 1024 * 1024;
 /** The least time from one poll to the next: with `updatesAtOnce`, the most presses in a second are 20. */
 const roundMs = 500;
 /** Before the next poll after the first and after many failures. */
-const usualPauses = { firstMs: 1_000, longestMs: 30_000 };
+const usualRetry = { baseMs: 1_000, capMs: 30_000 };
 /** Without a failure for this long, the next one is the first again. */
 const lastingMs = 60_000;
 /** A press that cannot be done this often is dropped: those behind it wait. */
@@ -33,10 +34,10 @@ const confirmMs = 2_000;
 const mostAnswering = 50;
 
 /** Takes presses for the channel until it is closed. */
-export function pollTelegram(options: SourceOptions, pauses = usualPauses): AnswerSource {
+export function pollTelegram(options: SourceOptions, retry = usualRetry): AnswerSource {
   const { bots, channel, setup } = options;
   const address = new URL(botAddress(setup)).href;
-  const bot = bots.get(address) ?? new Bot(address, pauses);
+  const bot = bots.get(address) ?? new Bot(address, retry);
   bots.set(address, bot);
   bot.add(options);
   return {
@@ -50,7 +51,7 @@ export function pollTelegram(options: SourceOptions, pauses = usualPauses): Answ
 
 class Bot implements SharedBot {
   readonly #address: string;
-  readonly #pauses: typeof usualPauses;
+  readonly #retry: typeof usualRetry;
   /** By the id of the channel. */
   readonly #members = new Map<string, SourceOptions>();
   /** When channels were closed, by their ids. */
@@ -65,8 +66,8 @@ class Bot implements SharedBot {
   #answering = 0;
   #isWorking = false;
 
-  constructor(address: string, pauses: typeof usualPauses) {
-    [this.#address, this.#pauses] = [address, pauses];
+  constructor(address: string, retry: typeof usualRetry) {
+    [this.#address, this.#retry] = [address, retry];
   }
 
   add(options: SourceOptions): void {
@@ -104,11 +105,10 @@ class Bot implements SharedBot {
         if (signal.aborted) break;
         if (began - failedAt >= lastingMs) failures = 0;
         failedAt = performance.now();
-        const { firstMs, longestMs } = this.#pauses;
-        pauseMs = Math.min(longestMs, firstMs * 2 ** failures) * (0.5 + Math.random() / 2);
+        pauseMs = backoffMs(failures, this.#retry);
         if (error instanceof BotError) pauseMs = Math.max(pauseMs, error.retryAfterMs);
         pauseMs += failedAt - began;
-        failures = Math.min(failures + 1, 10);
+        failures += 1;
         if (error instanceof NotYet) continue;
         this.#isWorking = false;
         for (const { onProblem } of this.#members.values()) onProblem(error as Error);
