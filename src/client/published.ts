@@ -1,5 +1,4 @@
 /** `belfry/client`: what the package offers to programs, in Node, browsers and Deno. Its types are in published-types.d.ts. */
-
 import { backoffMs } from '#contract/backoff.ts';
 import { ApiError, createCall, isTemporary } from './call.ts';
 import { createClient as createApiClient, sendUntil } from './client.ts';
