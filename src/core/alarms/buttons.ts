@@ -7,7 +7,7 @@ import type { TenantId } from '../log/route.ts';
 import type { PanelAddress } from '../log/target.ts';
 import type { Directory } from '../tenants/directory.ts';
 import { iso } from '../time/time.ts';
-import { alarmNotifications, type ChainContext } from './notifications.ts';
+import { alarmNotifications, type NotificationsContext } from './notifications.ts';
 import { type AlarmsContext, actOnAlarms } from './standing.ts';
 
 export interface Pressed {
@@ -22,8 +22,8 @@ export interface Pressed {
   readonly shownAt?: number;
 }
 
-interface ReturnsContext extends ChainContext {
-  readonly history: ChainContext['history'] & Pick<History, 'entriesOf'>;
+interface ReturnsContext extends NotificationsContext {
+  readonly history: NotificationsContext['history'] & Pick<History, 'entriesOf'>;
 }
 
 interface ButtonsContext extends AlarmsContext {
