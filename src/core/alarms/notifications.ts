@@ -86,7 +86,7 @@ async function escalatedBy(
 }
 
 /** Whether a later notification of its alarm has taken its place. */
-export const isReplaced = (record: HistoryRecord): boolean =>
+const isReplaced = (record: HistoryRecord): boolean =>
   record.cleared?.reason === 'replaced' && !isResolve(record);
 
 /** Whether an alarm is over, by the last of its notifications: a resolve may still be on panels. */
