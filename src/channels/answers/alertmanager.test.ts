@@ -68,7 +68,7 @@ function start({ url = `${receiver.url}/am`, labels, tenant = 1 }: StartOptions 
       answers.push(answer);
       return outcome(answer);
     },
-    ...{ showAnswer: async () => undefined, bots: new Map(), onLost: () => undefined },
+    ...{ showAnswer: async () => undefined, onLost: () => undefined, onRefused: () => undefined },
     onProblem: ({ message }) => problems.push(message),
     onWorking: () => working++,
   };

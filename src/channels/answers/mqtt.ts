@@ -119,9 +119,9 @@ export class MqttCommands implements AnswerSource {
     const alarmName = this.#topics.alarmOf(topic);
     if (retain || alarmName === undefined || this.#closing.signal.aborted) return;
     const command = readCommand(Buffer.from(payload), alarmName);
-    if (!command) return this.#options.onRefused?.(alarmName, refusals.unknown);
+    if (!command) return this.#options.onRefused(alarmName, refusals.unknown);
     if (this.#waiting >= mostWaiting || !this.#limiter.take('', rate, performance.now()).allowed)
-      return this.#options.onRefused?.(alarmName, refusals.tooMany);
+      return this.#options.onRefused(alarmName, refusals.tooMany);
     this.#waiting += 1;
     this.#last = this.#last.then(async () => {
       if (!this.#closing.signal.aborted)
@@ -137,7 +137,7 @@ export class MqttCommands implements AnswerSource {
       alarm === undefined
         ? 'not-found'
         : await onAnswer({ kind, alarm, note, by: personIn(channel.name, by) });
-    if (outcome === 'not-found' || outcome === 'nothing') onRefused?.(alarmName, refusals[outcome]);
+    if (outcome === 'not-found' || outcome === 'nothing') onRefused(alarmName, refusals[outcome]);
   }
 }
 

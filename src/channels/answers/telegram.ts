@@ -6,12 +6,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { backoffMs } from '#contract/backoff.ts';
 import type { Answered } from '#core/channels/answers.ts';
 import { parseBoundedJson } from '#core/limits/bounded-json.ts';
+import { getOrMake } from '#core/maps.ts';
 import type { OutboundResponse } from '#outbound/outbound.ts';
 import { pauseOf } from '../delivery-answer.ts';
 import { botAddress } from '../kinds/telegram.ts';
 import { attemptMs, jsonRequest, retryAfterInBody } from '../message.ts';
 import { fieldOf, outcomeTexts, readTelegramUpdate } from './signed.ts';
-import { type AnswerSource, reading, type SharedBot, type SourceOptions } from './source.ts';
+import { type AnswerSource, reading, type SourceOptions } from './source.ts';
 
 /** How long Telegram waits for a press before it answers. */
 const pollSeconds = 25;
@@ -33,23 +34,26 @@ const confirmMs = 2_000;
 /** Answers to presses that are on their way at a time; the press itself counts without one. */
 const mostAnswering = 50;
 
-/** Takes presses for the channel until it is closed. */
-export function pollTelegram(options: SourceOptions, retry = usualRetry): AnswerSource {
-  const { bots, channel, setup } = options;
-  const address = new URL(botAddress(setup)).href;
-  const bot = bots.get(address) ?? new Bot(address, retry);
-  bots.set(address, bot);
-  bot.add(options);
-  return {
-    close() {
-      const isLast = bot.remove(channel.id);
-      if (isLast) bots.delete(address);
-      return isLast ? bot.end() : bot.settled();
-    },
+/** Returns what takes the presses of a channel until it is closed. */
+export function createTelegramPolling(retry = usualRetry): (options: SourceOptions) => AnswerSource {
+  /** By the address that has the token. */
+  const bots = new Map<string, Bot>();
+  return (options) => {
+    const { channel, setup } = options;
+    const address = new URL(botAddress(setup)).href;
+    const bot = getOrMake(bots, address, () => new Bot(address, retry));
+    bot.add(options);
+    return {
+      close() {
+        const isLast = bot.remove(channel.id);
+        if (isLast) bots.delete(address);
+        return isLast ? bot.end() : bot.settled();
+      },
+    };
   };
 }
 
-class Bot implements SharedBot {
+class Bot {
   readonly #address: string;
   readonly #retry: typeof usualRetry;
   /** By the id of the channel. */
@@ -76,6 +80,7 @@ class Bot implements SharedBot {
     this.#ended ??= this.#run(options);
   }
 
+  /** Returns whether no channel is left. */
   remove(channel: string): boolean {
     this.#members.delete(channel);
     for (const id of this.#closedAt.keys()) if (!this.#mayComeBack(id)) this.#closedAt.delete(id);
@@ -83,10 +88,12 @@ class Bot implements SharedBot {
     return this.#members.size === 0;
   }
 
+  /** Resolves once the answer that is being done is done. */
   settled(): Promise<void> {
     return this.#current;
   }
 
+  /** Fetches no more; resolves once what is being done is done. */
   async end(): Promise<void> {
     this.#closing.abort(new Error('the channel takes no more presses'));
     await this.#ended;
