@@ -157,7 +157,8 @@ test('after a start, the shelves of the channel are compared with the silences',
   ];
   silences = [silenceOf('s1')];
   start();
-  await polled(2);
+  await eventually(() => expect(answers).toHaveLength(2));
+  await polledAgain();
   expect(answers.map(({ kind, alarm }) => [kind, alarm])).toEqual([
     ['unshelve', 'over'],
     ['unshelve', '3'],
