@@ -2,7 +2,7 @@
  * Capacity model for installations of any size: arithmetic and small simulations. A test compares `costs`
  * and the results with bench/RESULTS.md and docs/reliability.md. docs/scale.md explains the results.
  */
-import { backoffMs } from '#client/timing.ts';
+import { backoffMs } from '#contract/backoff.ts';
 import { Dice } from './history-text.ts';
 
 /** Costs on one core of the machine in bench/RESULTS.md; docs/scale.md says which are measured and which fitted. */

@@ -1,8 +1,7 @@
 /** The buttons of a message in Slack or Telegram, and what a press of one sends back. */
+import { buttonLabels } from '#contract/panels/button-labels.ts';
 import { type Button, buttons } from '#contract/panels/buttons.ts';
 import type { ChannelSetup, OutgoingNotification } from './message.ts';
-
-const labels: Readonly<Record<Button, string>> = { acknowledge: 'Acknowledge', shelve: 'Shelve for 1 h' };
 
 /** The buttons of a message: none if nothing takes their presses, and none of an alarm that is not open. */
 export function buttonsFor(
@@ -11,7 +10,7 @@ export function buttonsFor(
   { state }: OutgoingNotification,
 ): readonly { readonly button: Button; readonly label: string }[] {
   if (id === undefined || !isAnswered || state !== 'open') return [];
-  return buttons.map((button) => ({ button, label: labels[button] }));
+  return buttons.map((button) => ({ button, label: buttonLabels[button].en }));
 }
 
 /** What a button sends back, at most 64 bytes, which is the most of Telegram. */

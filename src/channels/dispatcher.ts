@@ -1,5 +1,6 @@
 /** Sends the queued deliveries: in order on each channel, several channels at once. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { backoffMs } from '#contract/backoff.ts';
 import type { AlarmEvent } from '#contract/channels/channel-fields.ts';
 import {
   type ChannelRecord,
@@ -18,8 +19,7 @@ import type { SendResult } from './message.ts';
 /** The most channels served in parallel, on this node and of one tenant. */
 const runsAtOnce = 64;
 const runsOfTenant = 8;
-const firstRetryMs = 2_000;
-const longestRetryMs = 10 * 60_000;
+const retry = { baseMs: 2_000, capMs: 10 * 60_000 };
 /** The pause after an error of this server itself, such as an unavailable database. */
 const errorPauseMs = 5_000;
 /** A run ends after this many deliveries or this long, because other channels may be waiting. */
@@ -51,8 +51,6 @@ export interface DispatcherOptions {
     happened?: Happened,
   ) => Promise<SendResult>;
   readonly now: () => number;
-  /** From 0 to 1. */
-  readonly random?: () => number;
   readonly onFinished: (tenant: TenantId, state: 'delivered' | 'failed', count: number) => void;
   readonly onError: (error: unknown) => void;
 }
@@ -200,7 +198,7 @@ export class Dispatcher {
     if (outcome === 'failed' && (isFinal || failures === 0 || delivery.attempts + 1 >= refusedAttempts))
       // That a message cannot be changed any more says nothing about the channel.
       return finish({ state: 'failed', answer, isRefused: happened === undefined });
-    const pauseMs = Math.min(longestPauseMs, Math.max(retryAfterMs, this.#backOffMs(failures)));
+    const pauseMs = Math.min(longestPauseMs, Math.max(retryAfterMs, backoffMs(failures, retry)));
     const retryAt = now() + pauseMs;
     await queue.retry(tenant, delivery, { answer, retryAt, updatedAt: channel.updatedAt }, now());
     return 'given up';
@@ -223,13 +221,6 @@ export class Dispatcher {
     const own = all.find((each) => each.channel === channel && each.event === null);
     if (own?.state === 'failed') return 'its notification was not delivered';
     return { event, entry, reference: own?.reference ?? null };
-  }
-
-  /** Random between half and all of the pause, so that channels that failed together are not retried together. */
-  #backOffMs(failures: number): number {
-    const { random = Math.random } = this.#options;
-    const most = Math.min(longestRetryMs, firstRetryMs * 2 ** Math.min(failures, 20));
-    return Math.round(most * (0.5 + random() / 2));
   }
 }
 

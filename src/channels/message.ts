@@ -1,7 +1,7 @@
 /** A notification as channels send it, and what the kinds of channels share. */
 import type { AlarmEvent } from '#contract/channels/channel-fields.ts';
 import type { OptionalTexts } from '#contract/history/fields.ts';
-import { labelsOf, runbookLabel, runbookOf, shownLabels } from '#contract/history/labels.ts';
+import { labelsOf, runbookLabel, runbookLinkOf, shownLabels } from '#contract/history/labels.ts';
 import { builtInLevels, builtInStyles } from '#contract/routing/level-styles.ts';
 import { clip } from '#core/routing/message-text.ts';
 import type { OutboundRequest, OutboundResponse } from '#outbound/outbound.ts';
@@ -137,9 +137,6 @@ export function originOf({ level, host, ip, key }: OutgoingNotification): string
 
 /** The most UTF-16 units of labels in a message for people. */
 const labelsChars = 500;
-
-export const runbookLinkOf = ({ labels }: OutgoingNotification): string | undefined =>
-  runbookOf(labelsOf(labels));
 
 /** {@link originOf}, and in a second line the labels without the runbook, as in "env=prod · site=plant 2". */
 export function detailsOf(notification: OutgoingNotification): string {

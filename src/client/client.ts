@@ -1,5 +1,6 @@
 /** A typed client of Belfry's HTTP API, for programs and for browsers. */
 import type { Static } from 'typebox';
+import { backoffMs } from '#contract/backoff.ts';
 import type {
   AcknowledgeAlarm,
   AlarmAcknowledged,
@@ -25,7 +26,7 @@ import type {
 } from '#contract/panels/panel.ts';
 import { type CallerOptions, type CallOptions, createCall, createRequest, isTemporary } from './call.ts';
 import { type PanelEvent, type PanelEventsOptions, panelEvents } from './panel-events.ts';
-import { backoffMs, pause } from './timing.ts';
+import { pause } from './timing.ts';
 
 export type NotificationToSend = Static<typeof NotifyBody>;
 

@@ -1,7 +1,8 @@
 /** Server-sent events over as many connections as it takes. */
 import { createParser } from 'eventsource-parser';
+import { backoffMs } from '#contract/backoff.ts';
 import { ApiError, isCode } from './call.ts';
-import { backoffMs, pause } from './timing.ts';
+import { pause } from './timing.ts';
 
 /** State of the connection to the server. */
 export type Connection =

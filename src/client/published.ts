@@ -1,4 +1,5 @@
 /** `belfry/client`: what the package offers to programs, in Node, browsers and Deno. Its types are in published-types.d.ts. */
+import { backoffMs } from '#contract/backoff.ts';
 import { ApiError, createCall, isTemporary } from './call.ts';
 import { createClient as createApiClient, sendUntil } from './client.ts';
 import { panelEvents } from './panel-events.ts';
@@ -9,7 +10,7 @@ import type {
   HistoryQuery,
   SubscribeOptions,
 } from './published-types.d.ts';
-import { backoffMs, pause } from './timing.ts';
+import { pause } from './timing.ts';
 
 export { ApiError } from './call.ts';
 

@@ -1,6 +1,6 @@
+import { backoffMs } from '#contract/backoff.ts';
 import type { Receipts } from '#contract/panels/panel.ts';
 import { isTemporary } from './call.ts';
-import { backoffMs } from './timing.ts';
 
 export type Receipt = Receipts[number];
 

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { IPublishPacket } from 'mqtt';
+import { backoffMs } from '#contract/backoff.ts';
 import { limits } from '#contract/limits.ts';
 import { canonicalAddress } from '#core/addresses.ts';
 import { AppError } from '#core/errors.ts';
@@ -38,7 +39,7 @@ const packetBytesUnannounced = 16 * 1024 * 1024;
 /** With so many waiting messages no more are read until there are fewer. Those of QoS 0 are dropped and counted instead. */
 const mostWaiting = 1_000;
 const connectMs = 15_000;
-const [firstRetryMs, longestRetryMs] = [1_000, 30_000];
+const retry = { baseMs: 1_000, capMs: 30_000 };
 /** A connection that ends sooner counts as failed, for example because another client uses the same client id. */
 const lastingMs = 60_000;
 /** After this many failures another node may try. */
@@ -162,10 +163,10 @@ export class MqttSubscriber implements Listener {
         this.#log.warn({ err: error }, 'mqtt: no connection to the broker; trying again');
         this.#saidConnected = false;
       }
-      const pauseMs = Math.min(longestRetryMs, firstRetryMs * 2 ** this.#failures);
-      this.#failures = Math.min(this.#failures + 1, 10);
+      const pauseMs = backoffMs(this.#failures, retry);
+      this.#failures += 1;
       if (this.#lease && this.#failures >= failuresOfNode) return;
-      await this.#pause(pauseMs * (0.5 + Math.random() / 2), signal);
+      await this.#pause(pauseMs, signal);
     }
   }
 

@@ -228,6 +228,47 @@ export function answersConformance(lab: () => HistoryLab): void {
     expect(await kindsOf(tenant, id)).toEqual(['shelving']);
   });
 
+  test.each([
+    ['with a key', 'disk'],
+    ['without one', null],
+  ])(
+    'what a person took back from a silence stays back after a step of an escalation, %s',
+    async (_, key) => {
+      const { history } = lab().database;
+      const tenant = await lab().newTenant();
+      const c = await newChannel(tenant);
+      const escalation = { rule: { id: 'r', name: 'r' }, steps: [{ afterMs: 10 }] };
+      const first = draft({ ...to('c'), key, receivedAt: now });
+      await history.append(tenant, first, null, { escalation });
+      const shelve = (alarm: string) =>
+        take(c, { kind: 'shelve', alarm, isSilence: true, by: 'Ann (c)', until: now + 60_000 });
+      expect(await shelve(first.id)).toBe('done');
+      await history.act(tenant, [first.id], { kind: 'unshelve', at: now + 2_000, by: 'Bob' });
+      const escalated = { times: 1, since: now, rules: [] };
+      const route = routeTo(everyone, { channels: ['c'], escalates: first.id, escalated });
+      const step = draft({ ...to(), key, receivedAt: now + 3_000, route });
+      await history.append(tenant, step, null, { step: 0, replaces: first.id });
+      expect((await history.find(tenant, step.id))?.alarm?.since).toBe(now);
+      expect(await shelve(first.id)).toBe('nothing');
+      expect(await shelve(step.id)).toBe('nothing');
+    },
+  );
+
+  test('an answer about an alarm that a resolve has ended does nothing', async () => {
+    const { history } = lab().database;
+    const tenant = await lab().newTenant();
+    const c = await newChannel(tenant);
+    const { id } = await store(history, tenant, { ...to('c'), key: 'disk' });
+    const ended = { ...to('c'), key: 'disk', rank: 10, level: 'success', receivedAt: now + 10 };
+    const { id: resolve } = await store(history, tenant, ended);
+    for (const alarm of [id, 'disk', resolve])
+      for (const kind of ['acknowledge', 'shelve'] as const)
+        expect(await take(c, { kind, alarm })).toBe('nothing');
+    expect(await history.find(tenant, resolve)).toMatchObject({ acknowledged: null, cleared: null });
+    // It may be taken off the panels.
+    expect(await take(c, { kind: 'clear' })).toBe('done');
+  });
+
   test('what has expired has ended', async () => {
     const tenant = await lab().newTenant();
     const c = await newChannel(tenant);

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { alarmNotifications } from '#core/alarms/notifications.ts';
 import type { AlarmAction, AppendTerms, DueStep, History, NotificationDraft } from '#core/log/log.ts';
 import type { Escalation, TenantId } from '#core/log/route.ts';
 import { routeTo } from '#test/support/notification-draft.ts';
@@ -212,6 +213,25 @@ export function escalationsConformance(lab: () => HistoryLab): void {
     expect(await due(now + 60 * minute)).toEqual([]);
     await directory.tenants.setState(tenant, 'active', 'test', 3);
     expect(await due(now + 60 * minute)).toEqual([{ id, step: 0 }]);
+  });
+
+  test.each([
+    ['with a key', key],
+    ['without one', null],
+  ])('an alarm %s has its notifications, whichever of them names it', async (_, ofKey) => {
+    const { send, history, tenant } = await open();
+    const id = await send({ key: ofKey, receivedAt: now });
+    const over = (step: number, escalates: string) => ({
+      ...{ key: ofKey, receivedAt: now + step * minute },
+      route: routeTo(everyone, { escalates, escalated: { times: step, since: now, rules: [] } }),
+    });
+    const step = await send(over(1, id), { replaces: id, step: 0 });
+    const last = await send(over(2, step), { replaces: step, step: 1 });
+    for (const each of [id, step, last]) {
+      const given = await history.find(tenant, each);
+      const found = given && (await alarmNotifications({ history, now: () => now }, tenant, given));
+      expect(found?.map((record) => record.id)).toEqual([last, step, id]);
+    }
   });
 
   test('steps move with the clock of a single server, as due times do', async () => {

@@ -1,7 +1,7 @@
 /** What people silence in Alertmanager. It is a real one, with amtool. */
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import type { AlarmDetail } from '#contract/history/alarm.ts';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { Alertmanager, missingAlertmanager } from '../support/alertmanager.ts';
+import { createAnswersLab } from '../support/answers-lab.ts';
 import { eventually } from '../support/eventually.ts';
 import { limitMs } from '../support/patience.ts';
 import { TestServer } from '../support/server.ts';
@@ -11,10 +11,6 @@ describe.skipIf(skipReason(missingAlertmanager()))('silences of Alertmanager', (
   const env = { BELFRY_OUTBOUND_ALLOW: '127.0.0.1' };
   let manager: Alertmanager;
   let server: TestServer;
-  let tenant: string;
-  let key: string;
-  let token: string;
-  let tenants = 0;
   beforeAll(async () => {
     manager = await Alertmanager.start();
     server = await TestServer.start(env);
@@ -23,33 +19,17 @@ describe.skipIf(skipReason(missingAlertmanager()))('silences of Alertmanager', (
     await server.stop();
     await manager.stop();
   });
-  beforeEach(async () => {
-    tenants += 1;
-    tenant = `silences-${tenants}`;
-    [key, token] = [await server.key('admin', tenant), await server.token({ tenant })];
-  });
 
   const within = { timeout: limitMs(2_000) };
-  const call = (method: string, path: string, json?: unknown) =>
-    server.call(method, path, { token: key, ...(json !== undefined && { json }) });
+  const lab = createAnswersLab('silences', () => server);
+  const { call, alarm: notify, alarmOf: found } = lab;
   /** A channel named am, to which all notifications go. */
-  const channel = async (settings: object = {}): Promise<string> => {
-    const { json, text } = await call('POST', '/api/channels', {
-      ...{ name: 'am', kind: 'alertmanager', settings: { url: manager.url, ...settings } },
-    });
-    if (!json.id) throw new Error(text);
-    await call('POST', '/api/rules', { name: 'am', then: { channels: ['am'] } });
-    return json.id;
-  };
-  const notify = async (over: object = {}): Promise<string> => {
-    const sent = { title: 'Disk full', message: '93 %', level: 'error', key: 'disk', ...over };
-    return (await server.notify(token, sent)).json.id;
-  };
-  const found = async (id: string): Promise<AlarmDetail> => (await call('GET', `/api/alarms/${id}`)).json;
+  const channel = (settings: object = {}) =>
+    lab.usedChannel('am', { kind: 'alertmanager', settings: { url: manager.url, ...settings } });
   const alertOf = async (alarm: string) =>
-    (await manager.alerts()).find(({ labels }) => labels.tenant === tenant && labels.alarm === alarm);
+    (await manager.alerts()).find(({ labels }) => labels.tenant === lab.tenant && labels.alarm === alarm);
   const delivered = (alarm: string) => eventually(async () => expect(await alertOf(alarm)).toBeDefined());
-  const matchers = (alarm = 'disk') => [`tenant=${tenant}`, `alarm=${alarm}`];
+  const matchers = (alarm = 'disk') => [`tenant=${lab.tenant}`, `alarm=${alarm}`];
   const silence = (over: Parameters<Alertmanager['silence']>[1] = {}) => manager.silence(matchers(), over);
   const expire = (id: string) => manager.amtool('silence', 'expire', id);
   const shelved = (id: string, over: object = {}) =>
@@ -94,7 +74,7 @@ describe.skipIf(skipReason(missingAlertmanager()))('silences of Alertmanager', (
     const out = await channel({ labels: 'team=ops' });
     const id = await notify({ labels: { env: 'prod' } });
     await delivered('disk');
-    const labels = { alertname: 'Belfry', team: 'ops', tenant, alarm: 'disk' };
+    const labels = { alertname: 'Belfry', team: 'ops', tenant: lab.tenant, alarm: 'disk' };
     const first = await alertOf('disk');
     expect(first).toMatchObject({ labels, annotations: { summary: 'Disk full', labels: 'env=prod' } });
     await call('POST', `/api/alarms/${id}/acknowledge`, { note: 'on my way' });
@@ -116,13 +96,16 @@ describe.skipIf(skipReason(missingAlertmanager()))('silences of Alertmanager', (
     await call('POST', `/api/alarms/${next}/clear`, {});
     await eventually(async () => expect(await alertOf('disk')).toBeUndefined(), within);
     expect((await call('POST', `/api/channels/${out}/test`, {})).json).toMatchObject({ ok: true });
-    const tests = (await manager.alerts()).filter((each) => each.labels.tenant === tenant);
+    const tests = (await manager.alerts()).filter((each) => each.labels.tenant === lab.tenant);
     expect(tests).toHaveLength(1);
     expect(Date.parse(tests[0]?.endsAt ?? '') - Date.now()).toBeLessThan(300_000);
   });
 
   test('an alarm that came from Alertmanager follows its silences, and is not sent back', async () => {
-    const from = await Alertmanager.start({ url: `${server.url}/api/integrations/alertmanager`, token });
+    const from = await Alertmanager.start({
+      url: `${server.url}/api/integrations/alertmanager`,
+      token: lab.token,
+    });
     onTestFinished(() => from.stop());
     const out = await channel({ url: from.url });
     const alert = { labels: { alertname: 'DiskFull', instance: 'db-1' }, endsAt: '2036-01-01T00:00:00Z' };
@@ -197,7 +180,10 @@ describe.skipIf(skipReason(missingAlertmanager()))('silences of Alertmanager', (
   });
 
   test('an alert that ends while it is silenced leaves its alarm on the shelf until the silence ends', async () => {
-    const from = await Alertmanager.start({ url: `${server.url}/api/integrations/alertmanager`, token });
+    const from = await Alertmanager.start({
+      url: `${server.url}/api/integrations/alertmanager`,
+      token: lab.token,
+    });
     onTestFinished(() => from.stop());
     await channel({ url: from.url });
     const alert = { labels: { alertname: 'Gone' }, startsAt: '2026-01-01T00:00:00Z' };
@@ -293,9 +279,9 @@ describe.skipIf(skipReason(missingAlertmanager()))('silences of Alertmanager', (
 
   test('alarms of another tenant, and of a channel that is disabled, set to off or deleted, are not shelved', async () => {
     await channel();
-    const others = await server.key('admin', `${tenant}-other`);
+    const others = await server.key('admin', `${lab.tenant}-other`);
     const foreign = (
-      await server.notify(await server.token({ tenant: `${tenant}-other` }), {
+      await server.notify(await server.token({ tenant: `${lab.tenant}-other` }), {
         ...{ title: 'x', message: 'y', level: 'error', key: 'disk' },
       })
     ).json.id;
@@ -337,19 +323,18 @@ describe.skipIf(skipReason(missingAlertmanager()))('silences of Alertmanager', (
     const id = await notify();
     await delivered('disk');
     const { tenants: records } = server.running.directory;
-    const own = await server.tenant(tenant);
+    const own = await server.tenant(lab.tenant);
     await records.setState(own, 'suspended', 'test', Date.now());
     const meanwhile = await silence({ comment: 'meanwhile' });
     // A channel of another tenant has followed a later silence.
-    const suspended = { tenant, key, token };
-    tenant = `${tenant}-active`;
-    [key, token] = [await server.key('admin', tenant), await server.token({ tenant })];
+    const { tenant, key, token } = lab;
+    await lab.enter(`${tenant}-active`);
     await channel();
     await polled();
     await expire(meanwhile);
     await polled();
     await records.setState(own, 'active', 'test', Date.now());
-    ({ tenant, key, token } = suspended);
+    Object.assign(lab, { tenant, key, token });
     await polled();
     expect((await found(id)).events).toEqual([]);
     await silence();

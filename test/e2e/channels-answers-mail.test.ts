@@ -7,6 +7,7 @@ import { createTransport } from 'nodemailer';
 import { SMTPServer } from 'smtp-server';
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import type { HistoryNotification } from '#contract/history/notification.ts';
+import { createAnswersLab } from '../support/answers-lab.ts';
 import { Cli } from '../support/cli.ts';
 import { eventually } from '../support/eventually.ts';
 import { limitMs } from '../support/patience.ts';
@@ -29,10 +30,6 @@ const smtp = new SMTPServer({
   },
 });
 let server: TestServer;
-let tenant: string;
-let key: string;
-let token: string;
-let tenants = 0;
 beforeAll(async () => {
   await new Promise<void>((resolve) => smtp.listen(0, '127.0.0.1', () => resolve()));
   server = await TestServer.start({
@@ -45,32 +42,19 @@ afterAll(async () => {
   await server.stop();
   await new Promise<void>((resolve) => smtp.close(() => resolve()));
 });
-beforeEach(async () => {
-  tenants += 1;
-  tenant = `replies-${tenants}`;
-  [key, token] = [await server.key('admin', tenant), await server.token({ tenant })];
+beforeEach(() => {
   mails.length = 0;
 });
 
-const call = (method: string, path: string, json?: unknown) =>
-  server.call(method, path, { token: key, ...(json !== undefined && { json }) });
+const lab = createAnswersLab('replies', () => server);
+const { call, notificationOf: found } = lab;
 const settings = (over: object = {}) => ({ to: 'ops@example.org', replies: 'on', updates: 'all', ...over });
-const channel = async (over: object = {}): Promise<string> => {
-  const { json, text } = await call('POST', '/api/channels', {
-    ...{ name: 'mail', kind: 'email', settings: settings(over) },
-  });
-  if (!json.id) throw new Error(text);
-  await call('POST', '/api/rules', { name: 'mail', then: { channels: ['mail'] } });
-  return json.id;
-};
-const found = async (id: string): Promise<HistoryNotification> =>
-  (await call('GET', `/api/notifications/${id}`)).json;
+const channel = (over: object = {}) => lab.usedChannel('mail', { kind: 'email', settings: settings(over) });
 const replyToOf = (mail: string | undefined) => /^Reply-To: <?([^\s<>]+)>?\s*$/im.exec(mail ?? '')?.[1] ?? '';
 /** An alarm, and the address to which its mail is replied. */
 const alarm = async (over: object = {}): Promise<{ id: string; address: string }> => {
   const before = mails.length;
-  const body = { title: 'Disk full', message: '93 %', level: 'error', key: 'disk', ...over };
-  const { id } = (await server.notify(token, body)).json;
+  const id = await lab.alarm(over);
   await eventually(() => expect(mails.length).toBe(before + 1));
   return { id, address: replyToOf(mails.at(-1)) };
 };

@@ -1,7 +1,7 @@
 /** What a home automation or a control room does about alarms over MQTT. The broker is a real one. */
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import type { HistoryNotification } from '#contract/history/notification.ts';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { createAnswersLab } from '../support/answers-lab.ts';
 import { eventually } from '../support/eventually.ts';
 import { Mosquitto, missingMosquitto } from '../support/mosquitto.ts';
 import { limitMs } from '../support/patience.ts';
@@ -12,10 +12,6 @@ import { skipReason } from '../support/skip-reason.ts';
 describe.skipIf(skipReason(missingMosquitto()))('commands over MQTT', () => {
   let broker: Mosquitto;
   let server: TestServer;
-  let tenant: string;
-  let key: string;
-  let token: string;
-  let tenants = 0;
   beforeAll(async () => {
     broker = await Mosquitto.start();
     server = await TestServer.start({ BELFRY_OUTBOUND_ALLOW: '127.0.0.1', BELFRY_LOG_LEVEL: 'info' });
@@ -24,53 +20,23 @@ describe.skipIf(skipReason(missingMosquitto()))('commands over MQTT', () => {
     await server.stop();
     await broker.stop();
   });
-  beforeEach(async () => {
-    tenants += 1;
-    tenant = `commands-${tenants}`;
-    [key, token] = [await server.key('admin', tenant), await server.token({ tenant })];
-  });
 
-  const call = (method: string, path: string, json?: unknown) =>
-    server.call(method, path, { token: key, ...(json !== undefined && { json }) });
-  const topicOf = (alarm: string) => `${tenant}/alarms/${alarm}`;
+  const lab = createAnswersLab('commands', () => server);
+  const { call, alarm, notificationOf: found } = lab;
+  const topicOf = (alarm: string) => `${lab.tenant}/alarms/${alarm}`;
   const settings = (over: object = {}) => ({
-    ...{ url: `mqtt://127.0.0.1:${broker.port}`, user: 'belfry', topic: `${tenant}/alerts` },
+    ...{ url: `mqtt://127.0.0.1:${broker.port}`, user: 'belfry', topic: `${lab.tenant}/alerts` },
     ...{ stateTopic: '{tenant}/alarms/{alarm}', commands: 'on', ...over },
   });
   const subscribed = (times = 1) =>
     eventually(() => {
       const found = [...broker.log.matchAll(/\n\d+: (?:\t| +)(\S+) \(QoS 1\)/g)].filter(
-        ([, filter]) => filter === `${tenant}/alarms/+/set`,
+        ([, filter]) => filter === `${lab.tenant}/alarms/+/set`,
       );
       expect(found).toHaveLength(times);
     });
-  const channel = async ({
-    name = 'home',
-    ...over
-  }: {
-    name?: string;
-    commands?: string;
-  } = {}): Promise<string> => {
-    const secrets = { password: 'se:cret' };
-    const { json, text } = await call('POST', '/api/channels', {
-      ...{ name, kind: 'mqtt', settings: settings(over), secrets },
-    });
-    if (!json.id) throw new Error(text);
-    await call('POST', '/api/rules', { name, then: { channels: [name] }, continue: true });
-    return json.id;
-  };
-  const alarm = async (over: object = {}): Promise<string> =>
-    (
-      await server.notify(token, {
-        title: 'Disk full',
-        message: '93 %',
-        level: 'error',
-        key: 'disk',
-        ...over,
-      })
-    ).json.id;
-  const found = async (id: string): Promise<HistoryNotification> =>
-    (await call('GET', `/api/notifications/${id}`)).json;
+  const channel = ({ name = 'home', ...over }: { name?: string; commands?: string } = {}) =>
+    lab.usedChannel(name, { kind: 'mqtt', settings: settings(over), secrets: { password: 'se:cret' } });
   const command = (name: string, payload: string | object, ...args: string[]) =>
     broker.publish(
       `${topicOf(name)}/set`,
@@ -162,9 +128,9 @@ describe.skipIf(skipReason(missingMosquitto()))('commands over MQTT', () => {
     await channel();
     await subscribed();
     const [id, last] = [await alarm(), await alarm({ key: 'last' })];
-    const other = await server.key('admin', `${tenant}-other`);
+    const other = await server.key('admin', `${lab.tenant}-other`);
     const foreign = (
-      await server.notify(await server.token({ tenant: `${tenant}-other` }), {
+      await server.notify(await server.token({ tenant: `${lab.tenant}-other` }), {
         title: 'x',
         message: 'y',
         level: 'error',
@@ -202,7 +168,9 @@ describe.skipIf(skipReason(missingMosquitto()))('commands over MQTT', () => {
       await eventually(async () => expect((await found(last)).acknowledged).not.toBeNull(), within);
       const refused = server.log
         .map((line) => JSON.parse(line) as { msg: string; tenant?: string })
-        .filter(({ msg, ...of }) => msg === 'a command about an alarm did nothing' && of.tenant === tenant);
+        .filter(
+          ({ msg, ...of }) => msg === 'a command about an alarm did nothing' && of.tenant === lab.tenant,
+        );
       expect(refused).toMatchObject([{ level: expect.anything(), channel: 'home', alarm: topic, reason }]);
     },
   );

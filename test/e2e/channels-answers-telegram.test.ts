@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { createAnswersLab } from '../support/answers-lab.ts';
 import { eventually } from '../support/eventually.ts';
 import { limitMs } from '../support/patience.ts';
 import { TestServer } from '../support/server.ts';
@@ -14,18 +15,11 @@ const within = { timeout: limitMs(2_000) };
 const bot = '123456:AAbbCCddEE';
 let api: TelegramBotApi;
 let server: TestServer;
-let tenant: string;
-let key: string;
-let token: string;
-let tenants = 0;
 beforeAll(async () => {
   server = await TestServer.start(env);
 });
 afterAll(() => server.stop());
 beforeEach(async () => {
-  tenants += 1;
-  tenant = `telegram-${tenants}`;
-  [key, token] = [await server.key('admin', tenant), await server.token({ tenant })];
   api = await TelegramBotApi.start(bot);
 });
 afterEach(async () => {
@@ -34,24 +28,13 @@ afterEach(async () => {
   await api.close();
 });
 
-const call = (method: string, path: string, json?: unknown, as = key) =>
-  server.call(method, path, { token: as, ...(json !== undefined && { json }) });
+const lab = createAnswersLab('telegram', () => server);
+const { call, alarm, alarmOf } = lab;
 const settings = (over: object = {}) => ({ url: api.url, chat: '-100', polling: 'on', ...over });
-const channel = async (
+const channel = (
   name: string,
-  { as = key, secrets = { token: bot }, ...over }: { as?: string; secrets?: object; chat?: string } = {},
-): Promise<string> => {
-  const given = { name, kind: 'telegram', settings: settings(over), secrets };
-  const { json, text } = await call('POST', '/api/channels', given, as);
-  if (!json.id) throw new Error(text);
-  await call('POST', '/api/rules', { name, then: { channels: [name] }, continue: true }, as);
-  return json.id;
-};
-const alarm = async (over: object = {}, as = token): Promise<string> => {
-  const sent = { title: 'Disk full', message: '93 %', level: 'error', key: 'disk', ...over };
-  return (await server.notify(as, sent)).json.id;
-};
-const alarmOf = async (id: string, as = key) => (await call('GET', `/api/alarms/${id}`, undefined, as)).json;
+  { as = lab.key, secrets = { token: bot }, ...over }: { as?: string; secrets?: object; chat?: string } = {},
+) => lab.usedChannel(name, { kind: 'telegram', settings: settings(over), secrets }, as);
 /** What the buttons of the message to this chat send. */
 const buttonsOf = async (chat = '-100', of = bot): Promise<{ acknowledge: string; shelve: string }> => {
   const find = () => api.callsOf('sendMessage', of).find(({ json }) => json.chat_id === chat)?.json;
@@ -63,7 +46,7 @@ const buttonsOf = async (chat = '-100', of = bot): Promise<{ acknowledge: string
 };
 const polled = (of = bot) => eventually(() => expect(api.isPolled(of)).toBe(true));
 /** A channel that was added to those of a bot takes presses a moment later. */
-const joined = async (button: string, chat: number, id: string, as = key) => {
+const joined = async (button: string, chat: number, id: string, as = lab.key) => {
   await eventually(async () => {
     api.press(bot, button, { chat });
     expect((await alarmOf(id, as)).state).toBe('acknowledged');
@@ -71,7 +54,7 @@ const joined = async (button: string, chat: number, id: string, as = key) => {
   await eventually(() => expect(api.pending(bot)).toBe(0));
   await call('DELETE', `/api/alarms/${id}/acknowledge`, undefined, as);
 };
-const stateOf = async (id: string, as = key) =>
+const stateOf = async (id: string, as = lab.key) =>
   (await call('GET', '/api/channels', undefined, as)).json.channels.find(
     (each: { id: string }) => each.id === id,
   ).state;
@@ -149,7 +132,7 @@ test('two channels of a bot share one poll, each button acts for its own channel
 });
 
 test('tenants with the same bot get the presses of their own channels alone', async () => {
-  const name = `${tenant}-other`;
+  const name = `${lab.tenant}-other`;
   const [otherKey, otherToken] = [await server.key('admin', name), await server.token({ tenant: name })];
   const own = await channel('ops');
   const other = await channel('ops', { as: otherKey, chat: '-200' });
@@ -179,7 +162,7 @@ test('what Telegram refuses is shown with the channel, to admins alone why, and 
       failingSince: null,
     }),
   );
-  const viewer = await server.key('viewer', tenant);
+  const viewer = await server.key('viewer', lab.tenant);
   expect(await stateOf(id, viewer)).toMatchObject({
     ...{ answersFailingSince: expect.any(String), answersError: null },
   });

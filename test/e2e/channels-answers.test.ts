@@ -7,6 +7,7 @@ import {
   slackPress,
   telegramPress,
 } from '../support/answering-systems.ts';
+import { createAnswersLab } from '../support/answers-lab.ts';
 import { eventually } from '../support/eventually.ts';
 import { limitMs } from '../support/patience.ts';
 import { Receiver } from '../support/receiver.ts';
@@ -15,18 +16,11 @@ import { TestServer } from '../support/server.ts';
 const secret = 'a-secret-of-some-length';
 let receiver: Receiver;
 let server: TestServer;
-let tenant: string;
-let key: string;
-let token: string;
 beforeAll(async () => {
   server = await TestServer.start({ BELFRY_OUTBOUND_ALLOW: '127.0.0.1' });
 });
 afterAll(() => server.stop());
-let tenants = 0;
 beforeEach(async () => {
-  tenants += 1;
-  tenant = `answers-${tenants}`;
-  [key, token] = [await server.key('admin', tenant), await server.token({ tenant })];
   // One for each test: what the test before has queued must not come to it.
   receiver = await Receiver.start();
   // As Telegram answers: https://core.telegram.org/bots/api#making-requests
@@ -35,25 +29,16 @@ beforeEach(async () => {
 
 afterEach(() => receiver.close());
 
-const call = (method: string, path: string, json?: unknown) =>
-  server.call(method, path, { token: key, ...(json !== undefined && { json }) });
-const channel = async (name: string, given: object): Promise<string> => {
-  const { json, text } = await call('POST', '/api/channels', { name, ...given });
-  if (!json.id) throw new Error(text);
-  return json.id;
-};
+const lab = createAnswersLab('answers', () => server);
+const { call, channel, alarmOf } = lab;
 const routeTo = (...channels: string[]) => call('POST', '/api/rules', { name: 'out', then: { channels } });
-const alarm = async (over: object = {}): Promise<string> => {
-  const sent = { title: 'Disk full', message: '93 %', level: 'error', key: 'disk/1', ...over };
-  return (await server.notify(token, sent)).json.id;
-};
-const answer = (id: string, { headers, body }: SignedRequest, name = tenant) =>
+const alarm = (over: object = {}) => lab.alarm({ key: 'disk/1', ...over });
+const answer = (id: string, { headers, body }: SignedRequest, name = lab.tenant) =>
   server.call('POST', `/api/answers/${name}/${id}`, { headers, body });
 const eventsOf = async (id: string): Promise<ChannelDelivery['event'][]> =>
   (await call('GET', `/api/channels/${id}/deliveries`)).json.deliveries
     .map(({ event }: ChannelDelivery) => event)
     .toReversed();
-const alarmOf = async (id: string) => (await call('GET', `/api/alarms/${id}`)).json;
 const requestsTo = (path: string) => receiver.received.filter((each) => each.path.startsWith(path));
 
 interface System {
@@ -174,7 +159,7 @@ test.each(systems)('what was not signed for the channel by $kind is refused, all
   const { own, other, id } = await world(system);
   const [first = ''] = system.events;
   const good = system.send(first);
-  const strange = await server.key('admin', `${tenant}-2`);
+  const strange = await server.key('admin', `${lab.tenant}-2`);
   expect(strange).toBeTruthy();
   const tries: readonly (readonly [string, SignedRequest, string?])[] = [
     ...unsigned.map(([, forge]) => [own, forge(good)] as const),
@@ -182,7 +167,7 @@ test.each(systems)('what was not signed for the channel by $kind is refused, all
     ...(system.kind === 'slack' ? [[own, system.send(first, { at: Date.now() - old })] as const] : []),
     // A channel of another kind, none at all, and one of another tenant.
     ...[[other, good] as const, [id, good] as const, ['x', good] as const, ['%00', good] as const],
-    ...[[own, good, `${tenant}-2`] as const, [own, good, 'nobody'] as const, [own, good, '%00'] as const],
+    ...[[own, good, `${lab.tenant}-2`] as const, [own, good, 'nobody'] as const, [own, good, '%00'] as const],
   ];
   const refusals = new Set<string>();
   for (const [channelId, request, name] of tries) {
@@ -200,7 +185,7 @@ test.each(systems)('a name of $kind is one line, and nothing in it hides the sys
   const { own, id } = await world(system);
   const person = `\u202ebelfry:Eve\r\n\0<b>*_@here ${'x'.repeat(9_999)}`;
   expect((await answer(own, system.send('acknowledged', { person }))).status).toBe(200);
-  const { by } = (await alarmOf(id)).acknowledged;
+  const by = (await alarmOf(id)).acknowledged?.by ?? '';
   expect(by).toMatch(/^belfry:Eve <b>\*_@here x+… \((?:PagerDuty|Slack|Telegram)\)$/);
   expect([...by].length).toBeLessThan(100);
   await eventually(() => expect(requestsTo('/hook')[1]?.json.data).toMatchObject({ by }));

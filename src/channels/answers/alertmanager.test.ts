@@ -68,7 +68,7 @@ function start({ url = `${receiver.url}/am`, labels, tenant = 1 }: StartOptions 
       answers.push(answer);
       return outcome(answer);
     },
-    ...{ showAnswer: async () => undefined, bots: new Map(), onLost: () => undefined },
+    ...{ showAnswer: async () => undefined, onLost: () => undefined, onRefused: () => undefined },
     onProblem: ({ message }) => problems.push(message),
     onWorking: () => working++,
   };
@@ -157,7 +157,8 @@ test('after a start, the shelves of the channel are compared with the silences',
   ];
   silences = [silenceOf('s1')];
   start();
-  await polled(2);
+  await eventually(() => expect(answers).toHaveLength(2));
+  await polledAgain();
   expect(answers.map(({ kind, alarm }) => [kind, alarm])).toEqual([
     ['unshelve', 'over'],
     ['unshelve', '3'],

@@ -4,6 +4,7 @@
  * says which silences were followed.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { backoffMs } from '#contract/backoff.ts';
 import { limits } from '#contract/limits.ts';
 import { type AlarmList, listAlarms } from '#core/alarms/standing.ts';
 import type { Answered, ChannelAnswer } from '#core/channels/answers.ts';
@@ -77,6 +78,8 @@ interface Held {
   silences: readonly string[];
   /** Set for one that was found there at the start. */
   readonly shelf?: Shelved;
+  /** No silence covered it at the last poll. It comes back if none does at the next one: nodes of a cluster differ for a moment. */
+  isEnding?: boolean;
 }
 
 /** Polls until {@link close} is called: after a failure it tries again, with longer and longer pauses. */
@@ -87,8 +90,6 @@ export class AlertmanagerSilences implements AnswerSource {
   readonly #ended: Promise<void>;
   /** The silences that were followed, or need not be, by alarm; those that were looked up last are the last. */
   readonly #followed = new Map<string, Followed>();
-  /** Alarms that no silence covered at the last poll. They come back if none does at the next one: nodes of a cluster differ for a moment. */
-  #ending: ReadonlySet<string> = new Set();
   #held: Map<string, Held> | undefined;
 
   constructor(options: SourceOptions, everyMs = usualEveryMs) {
@@ -116,11 +117,11 @@ export class AlertmanagerSilences implements AnswerSource {
       if (error) this.#options.onProblem(error);
       else this.#options.onWorking();
       const pauseMs = error
-        ? this.#everyMs * Math.min(longestPause, 2 ** failures) * (0.5 + Math.random() / 2)
-        : this.#ending.size > 0
+        ? backoffMs(failures, { baseMs: this.#everyMs, capMs: this.#everyMs * longestPause })
+        : [...(this.#held?.values() ?? [])].some(({ isEnding }) => isEnding)
           ? this.#everyMs * shortestPause
           : Math.max(this.#everyMs * shortestPause, this.#everyMs - (now - began));
-      failures = error ? Math.min(failures + 1, 10) : 0;
+      failures = error ? failures + 1 : 0;
       await sleep(pauseMs, undefined, { ref: false, signal }).catch(() => undefined);
     }
   }
@@ -147,13 +148,13 @@ export class AlertmanagerSilences implements AnswerSource {
       const own = held.get(alarm);
       if (own) own.silences = ids;
     }
-    const over = [...held].flatMap(([alarm, each]) =>
-      names.has(alarm) || stands(each, silences) ? [] : [alarm],
-    );
-    const before = this.#ending;
-    this.#ending = new Set(over);
-    const ended = this.#firstOf(over.filter((alarm) => before.has(alarm)));
-    return { ended, toFollow: this.#toFollow(covered) };
+    const ended: string[] = [];
+    for (const [alarm, each] of held) {
+      const wasEnding = each.isEnding;
+      each.isEnding = !names.has(alarm) && !stands(each, silences);
+      if (wasEnding && each.isEnding) ended.push(alarm);
+    }
+    return { ended: this.#firstOf(ended), toFollow: this.#toFollow(covered) };
   }
 
   #alarmsIn(body: string): SilencedAlarm[] {

@@ -1,6 +1,7 @@
 /** Commands about alarms that an MQTT broker sends: what is published to `/set` below the topic of an alarm's state. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { IPublishPacket } from 'mqtt';
+import { backoffMs } from '#contract/backoff.ts';
 import { standingStates } from '#contract/history/alarm-states.ts';
 import { listAlarms } from '#core/alarms/standing.ts';
 import type { AnswersContext } from '#core/channels/answers.ts';
@@ -38,7 +39,7 @@ const packetBytesUnannounced = 16 * 1024 * 1024;
 /** More are dropped: people do not press so often. */
 const rate = { perSecond: 10, burst: 20 };
 const mostWaiting = 20;
-const [firstRetryMs, longestRetryMs] = [1_000, 30_000];
+const retry = { baseMs: 1_000, capMs: 30_000 };
 /** A connection that ends sooner counts as failed. */
 const lastingMs = 60_000;
 const [byChars, noteChars] = [100, 500];
@@ -83,9 +84,8 @@ export class MqttCommands implements AnswerSource {
       if (signal.aborted) return;
       if (performance.now() - began >= lastingMs) failures = 0;
       this.#options.onProblem(error);
-      const pauseMs = Math.min(longestRetryMs, firstRetryMs * 2 ** failures) * (0.5 + Math.random() / 2);
-      failures = Math.min(failures + 1, 10);
-      await sleep(pauseMs, undefined, { ref: false, signal }).catch(() => undefined);
+      await sleep(backoffMs(failures, retry), undefined, { ref: false, signal }).catch(() => undefined);
+      failures += 1;
     }
   }
 
@@ -119,9 +119,9 @@ export class MqttCommands implements AnswerSource {
     const alarmName = this.#topics.alarmOf(topic);
     if (retain || alarmName === undefined || this.#closing.signal.aborted) return;
     const command = readCommand(Buffer.from(payload), alarmName);
-    if (!command) return this.#options.onRefused?.(alarmName, refusals.unknown);
+    if (!command) return this.#options.onRefused(alarmName, refusals.unknown);
     if (this.#waiting >= mostWaiting || !this.#limiter.take('', rate, performance.now()).allowed)
-      return this.#options.onRefused?.(alarmName, refusals.tooMany);
+      return this.#options.onRefused(alarmName, refusals.tooMany);
     this.#waiting += 1;
     this.#last = this.#last.then(async () => {
       if (!this.#closing.signal.aborted)
@@ -137,7 +137,7 @@ export class MqttCommands implements AnswerSource {
       alarm === undefined
         ? 'not-found'
         : await onAnswer({ kind, alarm, note, by: personIn(channel.name, by) });
-    if (outcome === 'not-found' || outcome === 'nothing') onRefused?.(alarmName, refusals[outcome]);
+    if (outcome === 'not-found' || outcome === 'nothing') onRefused(alarmName, refusals[outcome]);
   }
 }
 

@@ -14,19 +14,6 @@ export interface AnswerSource {
   close(): Promise<void>;
 }
 
-/** A bot whose answers are fetched once for all its channels. */
-export interface SharedBot {
-  add(options: SourceOptions): void;
-  /** Returns whether no channel is left. */
-  remove(channel: string): boolean;
-  /** Resolves once the answer that is being done is done. */
-  settled(): Promise<void>;
-  /** Fetches no more; resolves once what is being done is done. */
-  end(): Promise<void>;
-}
-/** By the address that has the token. */
-export type Bots = Map<string, SharedBot>;
-
 export interface SourceOptions {
   readonly channel: ChannelRecord;
   /** The name of its tenant. */
@@ -37,7 +24,6 @@ export interface SourceOptions {
   /** Does what the answer says; undefined: the channel is another now, or this node is no longer the one. Rejects if the store fails. */
   readonly onAnswer: (answer: ChannelAnswer) => Promise<Answered | undefined>;
   readonly showAnswer: AnsweringSystems['showAnswer'];
-  readonly bots: Bots;
   /** Call it with each failure to get answers. Its message may have what the system says. */
   readonly onProblem: (error: Error) => void;
   /** Call it when answers come again. */
@@ -45,11 +31,12 @@ export interface SourceOptions {
   /** Call it with the failure to do what one answer says. */
   readonly onLost: (error: Error) => void;
   /** Call it with an answer that does nothing: the alarm as it names it, and why. */
-  readonly onRefused?: (alarm: string, reason: string) => void;
+  readonly onRefused: (alarm: string, reason: string) => void;
 }
 
 export interface SourceKind {
   /** Whether the channel is set to take answers. */
   isWanted(channel: ChannelRecord): boolean;
-  start(options: SourceOptions): Promise<AnswerSource>;
+  /** Returns what starts its sources. */
+  load(): Promise<(options: SourceOptions) => AnswerSource>;
 }

@@ -70,6 +70,7 @@ function node(name: string, { isAlone = false, secrets = {} } = {}) {
       },
     },
     service: { open: () => secrets, showAnswer: async () => undefined },
+    onRefused: () => undefined,
     allow: ['127.0.0.1'],
     lease: isAlone
       ? undefined

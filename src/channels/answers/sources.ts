@@ -17,12 +17,13 @@ import type {
   Channels,
 } from '#core/channels/channels.ts';
 import { settlesWithin } from '#core/limits/concurrency.ts';
+import { getOrMake } from '#core/maps.ts';
 import type { SharedLease } from '#core/streams/nodes.ts';
 import type { Directory } from '#core/tenants/directory.ts';
 import { createOutbounds } from '#outbound/outbound.ts';
 import { createMask } from '../delivery-answer.ts';
 import { createShownProblems, nameOf } from './shown-problems.ts';
-import type { AnswerSource, Bots, SourceKind } from './source.ts';
+import type { AnswerSource, SourceKind } from './source.ts';
 
 interface SourcesOptions {
   readonly context: AnswersContext;
@@ -39,7 +40,7 @@ interface SourcesOptions {
   readonly lease: SharedLease | undefined;
   readonly onProblem: (error: unknown, of: { readonly tenant: string; readonly channel: string }) => void;
   /** At most once in ten seconds of a channel. */
-  readonly onRefused?: (
+  readonly onRefused: (
     reason: string,
     of: { readonly tenant: string; readonly channel: string; readonly alarm: string },
   ) => void;
@@ -50,21 +51,27 @@ const sourceKinds: ReadonlyMap<ChannelKind, SourceKind> = new Map([
     'mqtt',
     {
       isWanted: ({ settings }) => settings.commands === 'on' && settings.stateTopic !== undefined,
-      start: async (options) => new (await import('./mqtt.ts')).MqttCommands(options),
+      load: async () => {
+        const { MqttCommands } = await import('./mqtt.ts');
+        return (options) => new MqttCommands(options);
+      },
     },
   ],
   [
     'telegram',
     {
       isWanted: ({ settings }) => settings.polling === 'on',
-      start: async (options) => (await import('./telegram.ts')).pollTelegram(options),
+      load: async () => (await import('./telegram.ts')).createTelegramPolling(),
     },
   ],
   [
     'alertmanager',
     {
       isWanted: ({ settings }) => settings.silences !== 'off',
-      start: async (options) => new (await import('./alertmanager.ts')).AlertmanagerSilences(options),
+      load: async () => {
+        const { AlertmanagerSilences } = await import('./alertmanager.ts');
+        return (options) => new AlertmanagerSilences(options);
+      },
     },
   ],
 ]);
@@ -100,7 +107,7 @@ export function createAnswerSources(options: SourcesOptions): AnswerSources {
   const { context, directory, service, lease, onProblem } = options;
   const outboundOf = createOutbounds(options.allow);
   const open = new Map<string, Open>();
-  const bots: Bots = new Map();
+  const starts = new Map<ChannelKind, ReturnType<SourceKind['load']>>();
   const turn = createTurn(lease);
   const shown = createShownProblems(directory.answerProblems);
   let wanted: readonly Wanted[] = [];
@@ -131,7 +138,7 @@ export function createAnswerSources(options: SourcesOptions): AnswerSources {
     let refusedAt = Number.NEGATIVE_INFINITY;
     const refuse = (alarm: string, reason: string) => {
       if (performance.now() - refusedAt < refusedEveryMs) return;
-      options.onRefused?.(reason, { ...of, alarm });
+      options.onRefused(reason, { ...of, alarm });
       refusedAt = performance.now();
     };
     const fail = (error: unknown, message: string) => {
@@ -145,10 +152,12 @@ export function createAnswerSources(options: SourcesOptions): AnswerSources {
       // A system writes the reason for a refusal, which could have the password.
       const mask = createMask(Object.values(setup.secrets));
       const masked = (error: Error) => mask(error.message).slice(0, problemChars);
-      return await sourceKinds.get(channel.kind)?.start({
+      const kind = sourceKinds.get(channel.kind);
+      const startSource = kind && (await getOrMake(starts, channel.kind, () => kind.load()));
+      return startSource?.({
         ...{ channel, tenant, setup, context, outbound: outboundOf(channel.tenant) },
         onAnswer: (answer) => onAnswer(each, answer),
-        ...{ showAnswer: service.showAnswer, bots },
+        showAnswer: service.showAnswer,
         onProblem: (error) => fail(masked(error), masked(error)),
         onWorking: () => shown.set(channel, undefined),
         onLost: (error) => onProblem(masked(error), of),

@@ -4,53 +4,49 @@ import { createOutbound, type Outbound } from '#outbound/outbound.ts';
 import { eventually } from '#test/support/eventually.ts';
 import { TelegramBotApi } from '#test/support/telegram-bot-api.ts';
 import { answerData } from '../buttons.ts';
-import type { Bots, SourceOptions } from './source.ts';
-import { pollTelegram } from './telegram.ts';
+import type { SourceOptions } from './source.ts';
+import { createTelegramPolling } from './telegram.ts';
 
 const bot = '1:x';
 const id = '01930000-0000-7000-8000-000000000001';
 const data = answerData('acknowledge', id, id);
 const notStored = 'a press could not be stored, and is tried again';
-const quick = { firstMs: 1, longestMs: 1 };
+const quick = { baseMs: 1, capMs: 1 };
 
 let api: TelegramBotApi;
-let bots: Bots;
+let startPolling: ReturnType<typeof createTelegramPolling>;
 let took: ChannelAnswer[];
 let events: string[];
 /** What happens to the next presses; then they are done. */
 let results: (Answered | undefined | Error | Promise<Answered>)[];
 beforeEach(async () => {
   api = await TelegramBotApi.start(bot);
-  [bots, took, events, results] = [new Map(), [], [], []];
+  [startPolling, took, events, results] = [createTelegramPolling(quick), [], [], []];
 });
 afterEach(() => api.close());
 
-function poll({ channel = id, outbound = createOutbound(['127.0.0.1']), pauses = quick }: PollOptions = {}) {
+function poll({ channel = id, outbound = createOutbound(['127.0.0.1']) }: PollOptions = {}) {
   const setup = { id: channel, settings: { url: api.url, chat: '-100' }, secrets: { token: bot } };
-  const source = pollTelegram(
-    {
-      ...{ channel: { tenant: 1, id: channel }, setup, outbound, bots },
-      onAnswer: async (answer: ChannelAnswer) => {
-        const result = results.length === 0 ? 'done' : results.shift();
-        if (result instanceof Error) throw result;
-        const outcome = await result;
-        if (outcome) took.push(answer);
-        return outcome;
-      },
-      showAnswer: async () => undefined,
-      onProblem: ({ message }: Error) => events.push(message),
-      onWorking: () => events.push('working'),
-      onLost: ({ message }: Error) => events.push(`lost: ${message}`),
-    } as unknown as SourceOptions,
-    pauses,
-  );
+  const source = startPolling({
+    ...{ channel: { tenant: 1, id: channel }, setup, outbound },
+    onAnswer: async (answer: ChannelAnswer) => {
+      const result = results.length === 0 ? 'done' : results.shift();
+      if (result instanceof Error) throw result;
+      const outcome = await result;
+      if (outcome) took.push(answer);
+      return outcome;
+    },
+    showAnswer: async () => undefined,
+    onProblem: ({ message }: Error) => events.push(message),
+    onWorking: () => events.push('working'),
+    onLost: ({ message }: Error) => events.push(`lost: ${message}`),
+  } as unknown as SourceOptions);
   onTestFinished(() => source.close());
   return source;
 }
 interface PollOptions {
   readonly channel?: string;
   readonly outbound?: Outbound;
-  readonly pauses?: typeof quick;
 }
 const press = () => api.press(bot, data, { chat: -100 });
 const confirmed = () => eventually(() => expect(api.pending(bot)).toBe(0));
@@ -164,7 +160,9 @@ test('closing waits for the press that is being done, and confirms it', async ()
   expect(took).toHaveLength(1);
   // The second one is for the next reader.
   expect(api.pending(bot)).toBe(1);
-  expect(bots.size).toBe(0);
+  poll();
+  await confirmed();
+  expect(took).toHaveLength(2);
 });
 
 test('closing ends a poll at once', async () => {

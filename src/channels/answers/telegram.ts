@@ -3,14 +3,16 @@
  * share one, because Telegram allows one reader. https://core.telegram.org/bots/api#getupdates
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { backoffMs } from '#contract/backoff.ts';
 import type { Answered } from '#core/channels/answers.ts';
 import { parseBoundedJson } from '#core/limits/bounded-json.ts';
+import { getOrMake } from '#core/maps.ts';
 import type { OutboundResponse } from '#outbound/outbound.ts';
 import { pauseOf } from '../delivery-answer.ts';
 import { botAddress } from '../kinds/telegram.ts';
 import { attemptMs, jsonRequest, retryAfterInBody } from '../message.ts';
 import { fieldOf, outcomeTexts, readTelegramUpdate } from './signed.ts';
-import { type AnswerSource, reading, type SharedBot, type SourceOptions } from './source.ts';
+import { type AnswerSource, reading, type SourceOptions } from './source.ts';
 
 /** How long Telegram waits for a press before it answers. */
 const pollSeconds = 25;
@@ -20,7 +22,7 @@ const mostBytes = 1024 * 1024;
 /** The least time from one poll to the next: with `updatesAtOnce`, the most presses in a second are 20. */
 const roundMs = 500;
 /** Before the next poll after the first and after many failures. */
-const usualPauses = { firstMs: 1_000, longestMs: 30_000 };
+const usualRetry = { baseMs: 1_000, capMs: 30_000 };
 /** Without a failure for this long, the next one is the first again. */
 const lastingMs = 60_000;
 /** A press that cannot be done this often is dropped: those behind it wait. */
@@ -32,25 +34,28 @@ const confirmMs = 2_000;
 /** Answers to presses that are on their way at a time; the press itself counts without one. */
 const mostAnswering = 50;
 
-/** Takes presses for the channel until it is closed. */
-export function pollTelegram(options: SourceOptions, pauses = usualPauses): AnswerSource {
-  const { bots, channel, setup } = options;
-  const address = new URL(botAddress(setup)).href;
-  const bot = bots.get(address) ?? new Bot(address, pauses);
-  bots.set(address, bot);
-  bot.add(options);
-  return {
-    close() {
-      const isLast = bot.remove(channel.id);
-      if (isLast) bots.delete(address);
-      return isLast ? bot.end() : bot.settled();
-    },
+/** Returns what takes the presses of a channel until it is closed. */
+export function createTelegramPolling(retry = usualRetry): (options: SourceOptions) => AnswerSource {
+  /** By the address that has the token. */
+  const bots = new Map<string, Bot>();
+  return (options) => {
+    const { channel, setup } = options;
+    const address = new URL(botAddress(setup)).href;
+    const bot = getOrMake(bots, address, () => new Bot(address, retry));
+    bot.add(options);
+    return {
+      close() {
+        const isLast = bot.remove(channel.id);
+        if (isLast) bots.delete(address);
+        return isLast ? bot.end() : bot.settled();
+      },
+    };
   };
 }
 
-class Bot implements SharedBot {
+class Bot {
   readonly #address: string;
-  readonly #pauses: typeof usualPauses;
+  readonly #retry: typeof usualRetry;
   /** By the id of the channel. */
   readonly #members = new Map<string, SourceOptions>();
   /** When channels were closed, by their ids. */
@@ -65,8 +70,8 @@ class Bot implements SharedBot {
   #answering = 0;
   #isWorking = false;
 
-  constructor(address: string, pauses: typeof usualPauses) {
-    [this.#address, this.#pauses] = [address, pauses];
+  constructor(address: string, retry: typeof usualRetry) {
+    [this.#address, this.#retry] = [address, retry];
   }
 
   add(options: SourceOptions): void {
@@ -75,6 +80,7 @@ class Bot implements SharedBot {
     this.#ended ??= this.#run(options);
   }
 
+  /** Returns whether no channel is left. */
   remove(channel: string): boolean {
     this.#members.delete(channel);
     for (const id of this.#closedAt.keys()) if (!this.#mayComeBack(id)) this.#closedAt.delete(id);
@@ -82,10 +88,12 @@ class Bot implements SharedBot {
     return this.#members.size === 0;
   }
 
+  /** Resolves once the answer that is being done is done. */
   settled(): Promise<void> {
     return this.#current;
   }
 
+  /** Fetches no more; resolves once what is being done is done. */
   async end(): Promise<void> {
     this.#closing.abort(new Error('the channel takes no more presses'));
     await this.#ended;
@@ -104,11 +112,10 @@ class Bot implements SharedBot {
         if (signal.aborted) break;
         if (began - failedAt >= lastingMs) failures = 0;
         failedAt = performance.now();
-        const { firstMs, longestMs } = this.#pauses;
-        pauseMs = Math.min(longestMs, firstMs * 2 ** failures) * (0.5 + Math.random() / 2);
+        pauseMs = backoffMs(failures, this.#retry);
         if (error instanceof BotError) pauseMs = Math.max(pauseMs, error.retryAfterMs);
         pauseMs += failedAt - began;
-        failures = Math.min(failures + 1, 10);
+        failures += 1;
         if (error instanceof NotYet) continue;
         this.#isWorking = false;
         for (const { onProblem } of this.#members.values()) onProblem(error as Error);

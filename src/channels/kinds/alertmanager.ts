@@ -1,4 +1,4 @@
-import { labelsOf, readLabels, shownLabels } from '#contract/history/labels.ts';
+import { labelsOf, readLabels, runbookLinkOf, shownLabels } from '#contract/history/labels.ts';
 import { messageText } from '#core/routing/message-text.ts';
 import {
   type ChannelSetup,
@@ -6,7 +6,6 @@ import {
   jsonRequest,
   type OutgoingNotification,
   type OutgoingUpdate,
-  runbookLinkOf,
   updateText,
   urlWith,
 } from '../message.ts';

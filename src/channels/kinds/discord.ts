@@ -1,3 +1,4 @@
+import { runbookLinkOf } from '#contract/history/labels.ts';
 import { clip, fitParts, instructionsTitle, inUnits } from '#core/routing/message-text.ts';
 import {
   colorOf,
@@ -6,7 +7,6 @@ import {
   jsonRequest,
   type OutgoingNotification,
   retryAfterInBody,
-  runbookLinkOf,
   updateText,
   withoutLinks,
 } from '../message.ts';

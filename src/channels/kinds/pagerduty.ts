@@ -1,13 +1,6 @@
+import { runbookLinkOf } from '#contract/history/labels.ts';
 import { clip } from '#core/routing/message-text.ts';
-import {
-  type ChannelSetup,
-  type HttpKind,
-  jsonRequest,
-  runbookLinkOf,
-  severityOf,
-  toJson,
-  urlWith,
-} from '../message.ts';
+import { type ChannelSetup, type HttpKind, jsonRequest, severityOf, toJson, urlWith } from '../message.ts';
 
 /**
  * Events API v2. Notifications of one alarm form one incident; a notification with a key and the level success or below resolves it.

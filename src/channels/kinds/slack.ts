@@ -1,3 +1,4 @@
+import { runbookLinkOf } from '#contract/history/labels.ts';
 import { clip, instructionsTitle } from '#core/routing/message-text.ts';
 import { answerData, buttonsFor } from '../buttons.ts';
 import {
@@ -7,7 +8,6 @@ import {
   type HttpKind,
   jsonRequest,
   type OutgoingNotification,
-  runbookLinkOf,
   updateText,
 } from '../message.ts';
 

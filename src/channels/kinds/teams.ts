@@ -1,13 +1,6 @@
+import { runbookLinkOf } from '#contract/history/labels.ts';
 import { clipBytes, fitParts, inBytes, instructionsTitle } from '#core/routing/message-text.ts';
-import {
-  detailsOf,
-  type HttpKind,
-  jsonRequest,
-  runbookLinkOf,
-  severityOf,
-  updateText,
-  withoutLinks,
-} from '../message.ts';
+import { detailsOf, type HttpKind, jsonRequest, severityOf, updateText, withoutLinks } from '../message.ts';
 
 const colors = {
   success: 'good',

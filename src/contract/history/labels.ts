@@ -65,6 +65,10 @@ export function runbookOf({ [runbookLabel]: url = '' }: Labels): string | undefi
   return /^https?:\/\/[^\s/]\S*$/i.test(url) ? url : undefined;
 }
 
+/** {@link runbookOf} a notification, which has its labels as a text. */
+export const runbookLinkOf = ({ labels }: { readonly labels: string | null }): string | undefined =>
+  runbookOf(labelsOf(labels));
+
 /** `env=prod · site=plant 2`, for people. */
 export const shownLabels = (labels: Labels): string =>
   Object.entries(labels)

@@ -4,6 +4,7 @@
  */
 import { limits } from '#contract/limits.ts';
 import { buttonShelfMs } from '#contract/panels/buttons.ts';
+import { hasEnded, laterNotifications, stands } from '../alarms/notifications.ts';
 import { type AlarmsContext, actOnAlarms } from '../alarms/standing.ts';
 import { textProblem } from '../intake/notification.ts';
 import type { AlarmAction, History, HistoryRecord } from '../log/log.ts';
@@ -70,8 +71,6 @@ export interface AnsweringSystems {
   showAnswer(channel: ChannelRecord, of: SystemAnswer, outcome: Answered): Promise<void>;
 }
 
-/** The most notifications that are followed from one to the alarm that stands. */
-const mostFollowed = 100;
 /** How far the clock of another system may be from the clock here. */
 const clockToleranceMs = 60_000;
 /** Of what has happened to the alarm, the newest, among which a repeat is found. */
@@ -93,7 +92,9 @@ export async function takeAnswer(
   if (!standing) return 'not-found';
   const now = context.now();
   const at = Math.min(answer.at ?? now, now);
-  if (hasEnded(standing, now) || (answer.until !== undefined && answer.until <= now)) return 'nothing';
+  // A resolve may be taken off the panels.
+  const isOver = answer.kind === 'clear' ? !stands(standing, now) : hasEnded(standing, now);
+  if (isOver || (answer.until !== undefined && answer.until <= now)) return 'nothing';
   if (answer.at !== undefined && (await isOutdated(context, channel, standing, { ...answer, at })))
     return answer.kind === 'acknowledge' && standing.acknowledged ? 'already' : 'nothing';
   const action = actionOf(channel, answer, at);
@@ -134,7 +135,7 @@ function actionOf(
   }
 }
 
-/** The notification that stands of the alarm, if the channel was sent one of the alarm, or need not have been. */
+/** The last notification of the alarm, if the channel was sent one of the alarm, or need not have been. */
 async function findSent(
   context: AnswersContext,
   channel: ChannelRecord,
@@ -144,29 +145,12 @@ async function findSent(
   const live = await history.findLive(channel.tenant, alarm, now());
   const ofKey = live === undefined ? undefined : await history.find(channel.tenant, live);
   if (ofKey && (isFromThere || (await wasSentKey(context, channel, ofKey)))) return ofKey;
-  let record = await history.find(channel.tenant, alarm);
+  const given = await history.find(channel.tenant, alarm);
+  if (!given) return undefined;
+  const notifications = await laterNotifications(context, channel.tenant, given);
   let isSent = isFromThere;
-  for (let i = 0; record && i < mostFollowed; i++) {
-    isSent ||= await wasSent(context, channel, record);
-    const next = await replacementOf(context, channel, record);
-    if (!next) return isSent ? record : undefined;
-    record = next;
-  }
-  return undefined;
-}
-
-/** What stands in the place of this notification now, or the next one that did. */
-async function replacementOf(
-  { history, now }: AnswersContext,
-  { tenant }: ChannelRecord,
-  { key, receivedAt, cleared }: HistoryRecord,
-): Promise<HistoryRecord | undefined> {
-  if (cleared?.reason !== 'replaced') return undefined;
-  if (key === null) return history.find(tenant, cleared.by);
-  const id = await history.findLive(tenant, key, now());
-  const live = id === undefined ? undefined : await history.find(tenant, id);
-  // Otherwise it is another alarm of this key.
-  return live?.alarm && live.alarm.since <= receivedAt ? live : undefined;
+  for (const each of notifications) isSent ||= await wasSent(context, channel, each);
+  return isSent ? notifications.at(-1) : undefined;
 }
 
 /** Whether the channel was sent a notification of the alarm that stands under a key. */
@@ -190,9 +174,6 @@ async function wasSent(
   const sent = await deliveries.listByNotification(tenant, id);
   return sent.some((each) => each.channel === channel && each.event === null);
 }
-
-const hasEnded = ({ cleared, expiresAt }: HistoryRecord, now: number): boolean =>
-  cleared !== null || (expiresAt !== null && expiresAt <= now);
 
 /**
  * Whether it was done before the alarm began, or before something that happened to it: it is late, or comes once more. Times of one

@@ -3,23 +3,21 @@
  * do here counts more than the silence: a shelf of theirs stays as it is, and an alarm that they take back from the shelf stays back
  * until the silence is another.
  */
-import { searchForm } from '#contract/history/fields.ts';
 import { limits } from '#contract/limits.ts';
+import { alarmNotifications, type NotificationsContext } from '../alarms/notifications.ts';
 import type { AlarmAction, History, HistoryRecord, Shelved } from '../log/log.ts';
-import { literalPattern } from '../search/search-words.ts';
 import type { ChannelRecord } from './channels.ts';
 import { byOf, noteOf, personIn } from './person-names.ts';
 
 /** What a shelf has of the silence that it follows. */
 export type SilenceShelf = Pick<Shelved, 'by' | 'note' | 'until'>;
 
-interface SilencesContext {
-  readonly history: Pick<History, 'entriesOf' | 'search'>;
-  readonly now: () => number;
+interface SilencesContext extends NotificationsContext {
+  readonly history: NotificationsContext['history'] & Pick<History, 'entriesOf'>;
 }
 
-/** Of the newest notifications of an alarm, and of what happened to them, those among which an earlier shelf is looked for. */
-const [mostNotifications, mostEntries] = [200, 100];
+/** Of what has happened to an alarm, the newest entries, among which an earlier shelf is looked for. */
+const mostEntries = 100;
 
 /** The shelf that a silence asks for; `by` names the person and the channel. */
 export const shelfOf = (
@@ -59,20 +57,13 @@ export async function mayShelve(
 
 /** The last shelf that the channel made of this alarm, unless the channel has taken it back itself. */
 async function findEarlierShelf(
-  { history, now }: SilencesContext,
+  context: SilencesContext,
   channel: ChannelRecord,
-  { id, key, position, alarm }: HistoryRecord,
+  standing: HistoryRecord,
 ): Promise<Shelved | undefined> {
-  const { tenant } = channel;
-  const ids = [id];
-  if (key !== null && alarm && alarm.count > 1) {
-    const query = { kind: 'key', patterns: [literalPattern(searchForm('key', key))] } as const;
-    const { records } = await history.search(tenant, query, {
-      ...{ limit: mostNotifications, now: now(), timeoutMs: limits.searchMs, before: position },
-    });
-    ids.push(...records.filter(({ receivedAt }) => receivedAt >= alarm.since).map((record) => record.id));
-  }
-  const entries = await history.entriesOf(tenant, ids, mostEntries);
+  const notifications = await alarmNotifications(context, channel.tenant, standing);
+  const ids = notifications.map(({ id }) => id);
+  const entries = await context.history.entriesOf(channel.tenant, ids, mostEntries);
   const last = entries.findLast(
     (entry) =>
       (entry.kind === 'shelving' && isShelfOf(channel, entry)) ||

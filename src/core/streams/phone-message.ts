@@ -1,6 +1,5 @@
 /** What messages on phones have beside the fields of a notification, whatever app shows them. */
 import type { OptionalTexts } from '#contract/history/fields.ts';
-import { labelsOf, runbookOf } from '#contract/history/labels.ts';
 import { builtInStyles } from '#contract/routing/level-styles.ts';
 import type { Notification } from '../log/log.ts';
 import { instructionsText } from '../routing/instructions.ts';
@@ -24,6 +23,3 @@ export function instructionsNow({ router }: MessageContext, n: Pick<Notification
   const rules = router();
   return (rules && instructionsText(n, rules)) ?? null;
 }
-
-/** The link of the runbook, if it has one. */
-export const runbookLinkOf = ({ labels }: OptionalTexts): string | undefined => runbookOf(labelsOf(labels));

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { type Alarm, AlarmDetail, type AlarmEvent, AlarmPage } from '#contract/history/alarm.ts';
 import { type StandingState, standingStates } from '#contract/history/alarm-states.ts';
-import { labelsOf, runbookOf } from '#contract/history/labels.ts';
+import { runbookLinkOf } from '#contract/history/labels.ts';
 import { limits } from '#contract/limits.ts';
 import { builtInStyles } from '#contract/routing/level-styles.ts';
 import { alarmNotifications } from '#core/alarms/notifications.ts';
@@ -157,7 +157,7 @@ async function alarmViews(
       suppresses: record.alarm && !by ? suppressedBy(record.position).length : 0,
       escalation: escalations[i] as Alarm['escalation'],
       instructions: instructionsOf(record, snapshot.router),
-      runbook: runbookOf(labelsOf(record.labels)) ?? null,
+      runbook: runbookLinkOf(record) ?? null,
       shownOn: panels.slice(0, namedPanels),
     };
   });

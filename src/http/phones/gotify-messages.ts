@@ -4,6 +4,7 @@ import { Type } from 'typebox';
 import { GotifyApplication, GotifyMessages } from '#contract/panels/gotify.ts';
 import { compareLevels } from '#contract/routing/level-styles.ts';
 import { hasComeBack } from '#core/alarms/buttons.ts';
+import { alarmNotifications } from '#core/alarms/notifications.ts';
 import { actOnAlarms } from '#core/alarms/standing.ts';
 import { badRequest, notFound } from '#core/errors.ts';
 import type { Notification, Return } from '#core/log/log.ts';
@@ -175,11 +176,12 @@ async function takeOff(
   const row = (await receipts.of(tenant, [id])).get(id)?.find(({ panelId }) => panelId === panel.id);
   // It is off already: a later message about this alarm, which has come since, stays.
   if (row?.clearedAt != null && row.clearedAt >= sentAt) return;
-  const isNewest = !(await hasComeBack(services, tenant, id, message.position));
+  const record = await history.find(tenant, id);
+  const notifications = record ? await alarmNotifications(services, tenant, record) : [];
+  const isNewest = !(await hasComeBack(services, tenant, notifications, message.position));
   // Another node, whose clock is ahead, may have stored the message.
   const at = isNewest ? Math.max(now(), sentAt) : sentAt;
-  const record = isNewest && panel.display.deleteClears ? await history.find(tenant, id) : undefined;
-  if (record && !isTakenCareOf(record)) {
+  if (record && isNewest && panel.display.deleteClears && !isTakenCareOf(record)) {
     const action = { kind: 'clear', at, by: `${panel.kind} ${panel.name}`, note: null } as const;
     await actOnAlarms(services, tenant, [id], action, panel);
   }

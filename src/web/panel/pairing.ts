@@ -4,7 +4,8 @@
  */
 import { ApiError } from '#client/call.ts';
 import type { PairingCalls } from '#client/client.ts';
-import { backoffMs, pause } from '#client/timing.ts';
+import { pause } from '#client/timing.ts';
+import { backoffMs } from '#contract/backoff.ts';
 import type { OwnChoices } from './state/look.ts';
 
 export interface StoredPairing {

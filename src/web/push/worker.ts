@@ -1,7 +1,8 @@
 /**
- * The service worker of /push/: shows the messages of the push service. It is one file without imports, because not every browser
- * loads a service worker as a module.
+ * The service worker of /push/: shows the messages of the push service. It is built as one file without imports, because not every
+ * browser loads a service worker as a module.
  */
+import { buttonLabels } from '#contract/panels/button-labels.ts';
 import type { PushPayload } from '#contract/panels/push.ts';
 
 interface WaitingEvent extends Event {
@@ -57,17 +58,11 @@ const unreadable: PushPayload = {
   ...{ isOver: false, actions: [], secret: '' },
 };
 
-const german = {
-  acknowledge: 'Quittieren',
-  shelve: '1 h zurückstellen',
-  failed: 'Es hat nicht geklappt. Tippen Sie, um den Alarm zu öffnen.',
+const language = navigator.language.startsWith('de') ? 'de' : 'en';
+const failed = {
+  en: 'That did not work. Tap to open the alarm.',
+  de: 'Es hat nicht geklappt. Tippen Sie, um den Alarm zu öffnen.',
 };
-const english: typeof german = {
-  acknowledge: 'Acknowledge',
-  shelve: 'Shelve for 1 h',
-  failed: 'That did not work. Tap to open the alarm.',
-};
-const texts = navigator.language.startsWith('de') ? german : english;
 
 /** How long the last message about an alarm that needs nobody any more is shown. */
 const overMs = 8_000;
@@ -94,7 +89,7 @@ async function show(data: PushEvent['data']): Promise<void> {
   const options = {
     ...{ body, tag, renotify: !isOver, silent: isOver, timestamp: at, requireInteraction: stays },
     ...{ icon: '/push/icon-192.png', badge: '/push/badge.png' },
-    actions: actions.map((action) => ({ action, title: texts[action] })),
+    actions: actions.map((action) => ({ action, title: buttonLabels[action][language] })),
     data: { url, secret, isOver } satisfies Shown,
   };
   await worker.registration.showNotification(title, options);
@@ -129,7 +124,7 @@ async function act({ title, tag, data }: Notification, action: string): Promise<
   );
   if (!isDone) {
     const icons = { icon: '/push/icon-192.png', badge: '/push/badge.png' };
-    await worker.registration.showNotification(title, { body: texts.failed, tag, data, ...icons });
+    await worker.registration.showNotification(title, { body: failed[language], tag, data, ...icons });
   }
   await showCount();
 }

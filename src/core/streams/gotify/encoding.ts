@@ -3,6 +3,7 @@
  * an end, an acknowledgement or a shelf is no message; what comes back to the panels is a new one.
  */
 import { hash } from 'node:crypto';
+import { runbookLinkOf } from '#contract/history/labels.ts';
 import { builtInLevels, builtInStyles } from '#contract/routing/level-styles.ts';
 import { createLruMap } from '../../limits/lru-map.ts';
 import type { Entry, History, Notification, Return } from '../../log/log.ts';
@@ -20,7 +21,7 @@ import {
   type StreamKind,
 } from '../encoding.ts';
 import type { Frame } from '../frame-buffer.ts';
-import { clickOf, instructionsNow, type MessageContext, runbookLinkOf } from '../phone-message.ts';
+import { clickOf, instructionsNow, type MessageContext } from '../phone-message.ts';
 import { gotifyId } from './ids.ts';
 
 /** A message as it is sent. Clients fail where a field is missing or has another type. */

@@ -4,7 +4,7 @@
  * of or off the panels is taken off with `message_clear`.
  */
 import type { OptionalTexts } from '#contract/history/fields.ts';
-import { labelsOf, runbookLabel } from '#contract/history/labels.ts';
+import { labelsOf, runbookLabel, runbookLinkOf } from '#contract/history/labels.ts';
 import { builtInStyles } from '#contract/routing/level-styles.ts';
 import { createLruMap } from '../../limits/lru-map.ts';
 import type { Clear, Entry, LiveNotification, Notification, Return } from '../../log/log.ts';
@@ -13,7 +13,7 @@ import { isEmpty, type Target } from '../../log/target.ts';
 import { clipBytes, inBytes, messageText } from '../../routing/message-text.ts';
 import { type Encoding, type EncodingContext, isTakenCareOf } from '../encoding.ts';
 import type { Frame } from '../frame-buffer.ts';
-import { clickOf, instructionsNow, runbookLinkOf } from '../phone-message.ts';
+import { clickOf, instructionsNow } from '../phone-message.ts';
 import { ntfyId, sequenceId } from './ids.ts';
 import { type Filtered, runbookAction, SharedLines } from './lines.ts';
 

@@ -2,6 +2,7 @@
  * What the lines of thousands of streams about one message share. Each stream has its own topic at the beginning of a line, and its own
  * links in the buttons, so a line is joined from parts that are made once.
  */
+import { buttonLabels } from '#contract/panels/button-labels.ts';
 import type { Button } from '#contract/panels/buttons.ts';
 import { createLruMap } from '../../limits/lru-map.ts';
 import type { LinkedAction } from '../../people/action-links.ts';
@@ -119,11 +120,6 @@ export const runbookAction = (url: string) => ({
   url,
 });
 
-const labels = {
-  acknowledge: { en: 'Acknowledge', de: 'Quittieren' },
-  shelve: { en: 'Shelve for 1 h', de: '1 h zurückstellen' },
-} as const;
-
 /** Apps post to the addresses of buttons without the credential of the stream. */
 function withButtons(
   { bytes, alarm, runbook, position }: Shown,
@@ -138,7 +134,7 @@ function withButtons(
     const fields = {
       id: button,
       action: 'http',
-      label: labels[button][language],
+      label: buttonLabels[button][language],
       clear: true,
       method: 'POST',
     };
