@@ -6,7 +6,7 @@ import type { TenantId } from '../log/route.ts';
 import type { PanelAddress } from '../log/target.ts';
 import type { Directory } from '../tenants/directory.ts';
 import { iso } from '../time/time.ts';
-import { alarmNotifications, hasEnded, type NotificationsContext } from './notifications.ts';
+import { hasEnded, type NotificationsContext, notificationsSince } from './notifications.ts';
 import { type AlarmsContext, actOnAlarms } from './standing.ts';
 
 export interface Pressed {
@@ -54,7 +54,7 @@ export async function pressButton(
 ): Promise<string> {
   const given = await context.history.find(tenant, notification);
   if (!given) throw notFound('alarm');
-  const notifications = await alarmNotifications(context, tenant, given);
+  const notifications = await notificationsSince(context, tenant, given);
   if (shownAt !== undefined && (await hasComeBack(context, tenant, notifications, shownAt)))
     throw conflict('the alarm has come back since this message: use the button of the newer one');
   const at = context.now();

@@ -38,6 +38,13 @@ export async function alarmNotifications(
   return chain;
 }
 
+/** As {@link alarmNotifications}, but the given one alone if none has taken its place: without a search, which may have to wait. */
+export const notificationsSince = async (
+  context: NotificationsContext,
+  tenant: TenantId,
+  given: HistoryRecord,
+): Promise<HistoryRecord[]> => (isReplaced(given) ? alarmNotifications(context, tenant, given) : [given]);
+
 /**
  * The given notification and those of its alarm after it: the last one is that which stands, or the last that stood. Of a key that
  * stands, the ones between are left out.

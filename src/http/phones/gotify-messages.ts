@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 import { GotifyApplication, GotifyMessages } from '#contract/panels/gotify.ts';
 import { compareLevels } from '#contract/routing/level-styles.ts';
 import { hasComeBack } from '#core/alarms/buttons.ts';
-import { alarmNotifications } from '#core/alarms/notifications.ts';
+import { notificationsSince } from '#core/alarms/notifications.ts';
 import { actOnAlarms } from '#core/alarms/standing.ts';
 import { badRequest, notFound } from '#core/errors.ts';
 import type { Notification, Return } from '#core/log/log.ts';
@@ -177,7 +177,7 @@ async function takeOff(
   // It is off already: a later message about this alarm, which has come since, stays.
   if (row?.clearedAt != null && row.clearedAt >= sentAt) return;
   const record = await history.find(tenant, id);
-  const notifications = record ? await alarmNotifications(services, tenant, record) : [];
+  const notifications = record ? await notificationsSince(services, tenant, record) : [];
   const isNewest = !(await hasComeBack(services, tenant, notifications, message.position));
   // Another node, whose clock is ahead, may have stored the message.
   const at = isNewest ? Math.max(now(), sentAt) : sentAt;
