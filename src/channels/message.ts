@@ -3,6 +3,8 @@ import type { AlarmEvent } from '#contract/channels/channel-fields.ts';
 import type { OptionalTexts } from '#contract/history/fields.ts';
 import { labelsOf, runbookLabel, runbookOf, shownLabels } from '#contract/history/labels.ts';
 import { builtInLevels, builtInStyles } from '#contract/routing/level-styles.ts';
+import { returnReason } from '#core/alarms/reasons.ts';
+import { belfryAsActor } from '#core/log/log.ts';
 import { clip } from '#core/routing/message-text.ts';
 import type { OutboundRequest, OutboundResponse } from '#outbound/outbound.ts';
 
@@ -118,13 +120,9 @@ export function updateText({ event, by, note, until }: OutgoingUpdate): string {
     until === null ? '' : ` until ${new Date(until).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
   const texts: Readonly<Record<AlarmEvent, string>> = {
     acknowledged: `Acknowledged${who}${end}`,
-    unacknowledged:
-      by === null
-        ? 'Open again: the acknowledgement has ended'
-        : `Open again: acknowledgement taken back${who}`,
+    unacknowledged: returnReason({ from: 'acknowledged', by: by ?? belfryAsActor }),
     shelved: `Shelved${who}${end}`,
-    unshelved:
-      by === null ? 'Open again: the time on the shelf is over' : `Open again: taken off the shelf${who}`,
+    unshelved: returnReason({ from: 'shelved', by: by ?? belfryAsActor }),
     ended: `Cleared${who}`,
   };
   return note === null ? texts[event] : `${texts[event]}: ${note}`;

@@ -2,9 +2,8 @@
 import { uuidv7 } from 'uuidv7';
 import { answerSecretOf } from '#contract/channels/channel-fields.ts';
 import { noTexts, optionalTextsOf } from '#contract/history/fields.ts';
-import { limits } from '#contract/limits.ts';
 import { buttonShelfMs } from '#contract/panels/buttons.ts';
-import { durationText } from '#contract/time.ts';
+import { escalationReason, withReason } from '#core/alarms/reasons.ts';
 import type { Answered, AnsweringSystems, SystemAnswer } from '#core/channels/answers.ts';
 import {
   type ChannelRecord,
@@ -17,7 +16,7 @@ import { eventOf } from '#core/channels/updates.ts';
 import { AppError } from '#core/errors.ts';
 import { ownSenders } from '#core/intake/own-sender.ts';
 import { belfryAsActor, type History, type HistoryRecord } from '#core/log/log.ts';
-import type { Escalated, Route, TenantId } from '#core/log/route.ts';
+import type { Route, TenantId } from '#core/log/route.ts';
 import type { Tracer } from '#core/observability/tracing.ts';
 import { createSealer } from '#core/people/secrets.ts';
 import { instructionsText } from '#core/routing/instructions.ts';
@@ -250,12 +249,7 @@ type Delivered = Known & { readonly route?: Route };
 /** The fields of a notification that leave the server. An escalation says first why it was sent. */
 function outgoing({ route, ...notification }: Delivered): Known {
   const { id, receivedAt, title, level, rank, ttl, state } = notification;
-  const escalated = route?.escalates === undefined ? undefined : route.escalated;
-  const message = escalated
-    ? `${reasonOf(escalated, receivedAt)}\n\n${notification.message}`
-        .slice(0, limits.messageChars)
-        .toWellFormed()
-    : notification.message;
+  const message = withReason(route && escalationReason({ route, receivedAt }), notification.message);
   return { id, receivedAt, title, message, level, rank, ...optionalTextsOf(notification), ttl, state };
 }
 
@@ -283,11 +277,6 @@ function updateOf(id: string, { event, entry, reference }: Happened): OutgoingUp
   const isItself = entry.by === belfryAsActor || ownSenders.some(({ id: sender }) => sender === entry.by);
   const by = isItself ? null : entry.by;
   return { id: `${id}-${entry.position}`, event, at: entry.at, by, note, until, reference };
-}
-
-function reasonOf({ since, unless }: Escalated, at: number): string {
-  const waited = durationText(Math.max(1_000, Math.floor((at - since) / 1_000) * 1_000));
-  return `${unless === 'shown' ? 'No panel showed' : 'Nobody acknowledged'} this within ${waited}.`;
 }
 
 function testNotification(by: string, receivedAt: number): Known {

@@ -2,7 +2,8 @@
 import type { OptionalTexts } from '#contract/history/fields.ts';
 import { labelsOf, runbookOf } from '#contract/history/labels.ts';
 import { builtInStyles } from '#contract/routing/level-styles.ts';
-import type { Notification } from '../log/log.ts';
+import { escalationReason, returnReason, withReason } from '../alarms/reasons.ts';
+import type { Notification, Return } from '../log/log.ts';
 import { instructionsText } from '../routing/instructions.ts';
 import type { EncodingContext } from './encoding.ts';
 
@@ -27,3 +28,7 @@ export function instructionsNow({ router }: MessageContext, n: Pick<Notification
 
 /** The link of the runbook, if it has one. */
 export const runbookLinkOf = ({ labels }: OptionalTexts): string | undefined => runbookOf(labelsOf(labels));
+
+/** The text of `n`, sent as the entry `of`: a phone that rings again says why. */
+export const textOf = (n: Notification, of: Notification | Return): string =>
+  withReason(of.kind === 'return' ? returnReason(of) : escalationReason(n), n.message);
