@@ -6,6 +6,7 @@ import { builtInLevels, builtInStyles } from '#contract/routing/level-styles.ts'
 import { returnReason } from '#core/alarms/reasons.ts';
 import { belfryAsActor } from '#core/log/log.ts';
 import { clip } from '#core/routing/message-text.ts';
+import { wallText } from '#core/time/time.ts';
 import type { OutboundRequest, OutboundResponse } from '#outbound/outbound.ts';
 
 export interface OutgoingNotification extends OptionalTexts {
@@ -41,6 +42,8 @@ export interface OutgoingUpdate {
   readonly note: string | null;
   /** When the acknowledgement or the shelf ends by itself; null: it does not. */
   readonly until: number | null;
+  /** The time zone of the tenant, in which people read times. */
+  readonly timeZone: string;
   /** What the receiver calls the message of the notification. */
   readonly reference: string | null;
 }
@@ -113,11 +116,10 @@ export const updateJson = ({ at, by, note, until }: OutgoingUpdate) => ({
   until: until === null ? null : new Date(until).toISOString(),
 });
 
-/** What happened, in one sentence, as in "Acknowledged by Ann until 2026-11-29 18:00 UTC: on my way". */
-export function updateText({ event, by, note, until }: OutgoingUpdate): string {
+/** What happened, in one sentence, as in "Acknowledged by Ann until 2026-11-29 18:00 Europe/Berlin: on my way". */
+export function updateText({ event, by, note, until, timeZone }: OutgoingUpdate): string {
   const who = by === null ? '' : ` by ${by}`;
-  const end =
-    until === null ? '' : ` until ${new Date(until).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+  const end = until === null ? '' : ` until ${wallText(until, timeZone)} ${timeZone}`;
   const texts: Readonly<Record<AlarmEvent, string>> = {
     acknowledged: `Acknowledged${who}${end}`,
     unacknowledged: returnReason({ from: 'acknowledged', by: by ?? belfryAsActor }),

@@ -98,7 +98,7 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
     channel: ChannelRecord,
     notification: Delivered,
     signal: AbortSignal,
-    { update, pushTest }: { readonly update?: OutgoingUpdate; readonly pushTest?: PushTest } = {},
+    { update, pushTest }: { readonly update?: ChannelUpdate; readonly pushTest?: PushTest } = {},
   ): Promise<SendResult> => {
     let setup: ChannelSetup;
     try {
@@ -114,7 +114,7 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
         ...{ outcome: 'retry', retryAfterMs: waitMs },
         answer: `the mail server of this installation takes ${mail?.perHour} mails an hour of a tenant: this one waits`,
       };
-    const { name: tenant } = await directory.tenants.get(channel.tenant);
+    const { name: tenant, timeZone } = await directory.tenants.get(channel.tenant);
     // Loaded with the first delivery.
     const { send } = await import('./send.ts');
     const span = options.tracer?.start('deliver', { 'belfry.channel.kind': channel.kind });
@@ -130,7 +130,7 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
       },
       {
         ...{ outbound: outboundOf(channel.tenant), mail, brokers, now, signal },
-        ...{ update, replyTo: replyToOf(channel, notification) },
+        ...{ update: update && { ...update, timeZone }, replyTo: replyToOf(channel, notification) },
         audience: channel.kind === 'push' ? await push.audienceOf(channel, message, pushTest) : undefined,
       },
     );
@@ -242,6 +242,9 @@ function contactOf({ baseUrl, mail }: ChannelServiceOptions): string | undefined
 
 const recipientsOf = ({ settings }: ChannelSetup): number => (settings.to ?? '').split(',').length;
 
+/** What happened to the alarm, without what is read of the tenant when it is sent. */
+type ChannelUpdate = Omit<OutgoingUpdate, 'timeZone'>;
+
 /** What is known of a notification before it is sent; a test has no route. */
 type Known = Omit<OutgoingNotification, 'tenant' | 'instructions' | 'alarm'>;
 type Delivered = Known & { readonly route?: Route };
@@ -271,7 +274,7 @@ function stateOf(record: HistoryRecord, happened: Happened | undefined): AlarmSt
   return record.acknowledged ? 'acknowledged' : 'open';
 }
 
-function updateOf(id: string, { event, entry, reference }: Happened): OutgoingUpdate {
+function updateOf(id: string, { event, entry, reference }: Happened): ChannelUpdate {
   const note = 'note' in entry ? (entry.note ?? null) : null;
   const until = 'until' in entry ? (entry.until ?? null) : null;
   const isItself = entry.by === belfryAsActor || ownSenders.some(({ id: sender }) => sender === entry.by);

@@ -63,6 +63,7 @@ function setUp(kind: ChannelKind): ChannelSetup {
 
 const acknowledgedWith = (note: string): OutgoingUpdate => ({
   ...{ id: '0193-7', event: 'acknowledged', at: 0, by: 'Ada', note, until: null, reference: '17' },
+  timeZone: 'Europe/Berlin',
 });
 
 async function deliver(kind: ChannelKind, over: Partial<OutgoingNotification> = {}, update?: OutgoingUpdate) {
@@ -321,6 +322,15 @@ test.each([
     (await sent('pagerduty', over)).json.payload.severity,
     (await sent('apprise', over)).json.type,
   ]).toEqual(expected);
+});
+
+test('what happened to an alarm until a time says the time in the zone of the tenant', async () => {
+  const until = Date.parse('2026-11-30T10:19:32Z');
+  const update = { ...acknowledgedWith('new disk'), until, reference: null };
+  const berlin = (await sent('slack', {}, update)).json.blocks[0].text.text;
+  expect(berlin).toContain('Acknowledged by Ada until 2026-11-30 11:19 Europe/Berlin: new disk');
+  const utc = (await sent('slack', {}, { ...update, timeZone: 'UTC' })).json.blocks[0].text.text;
+  expect(utc).toContain('until 2026-11-30 10:19 UTC');
 });
 
 describe('what a sender wrote', () => {
