@@ -15,7 +15,7 @@ import {
 const textChars = 2_900;
 
 /** Slack gives only these three characters a meaning. */
-const escaped = (text: string) =>
+export const escaped = (text: string) =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 // Clipping may have cut an escape in two.
 const clipEscaped = (text: string, most = textChars) => clip(escaped(text), most).replace(/&[a-z]*…$/, '…');

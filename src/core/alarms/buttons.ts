@@ -61,7 +61,7 @@ async function hasEnded(context: ButtonsContext, tenant: TenantId, notification:
   return cleared !== null || (expiresAt !== null && expiresAt <= context.now()) || isResolve(last);
 }
 
-const over = 'the alarm has ended, or is off the panels already';
+const over = 'the alarm has ended';
 
 /**
  * Acknowledges or shelves the alarm. Returns who did: somebody may have acknowledged it before.
@@ -82,7 +82,8 @@ export async function pressButton(
   const [outcome] = await actOnAlarms(context, tenant, [notification], action, within);
   if (!outcome || outcome.kind === 'not-found') throw notFound('alarm');
   if (outcome.kind === 'already') return outcome.acknowledged.by;
-  if (outcome.kind === 'nothing') throw conflict(over);
+  if (outcome.kind === 'nothing')
+    throw conflict(outcome.off ? `the alarm is ${outcome.off}, and so on no panel` : over);
   if (button === 'shelve')
     await context.directory.auditLog.add(tenant, {
       ...{ by, at, action: 'alarm.shelve', subject: outcome.id },
