@@ -26,6 +26,8 @@ export interface OutgoingNotification extends OptionalTexts {
   /** The same for all notifications of its alarm: the key, or without one the id of the first notification. */
   readonly alarm: string;
   readonly state: AlarmState;
+  /** Its page in the dashboard; undefined: the public address of the server is not known, or it is a test. */
+  readonly page?: string | undefined;
 }
 
 /** What is known of the alarm when the message is sent. */
@@ -105,7 +107,14 @@ export const colorOf = (notification: OutgoingNotification): string =>
   builtInStyles[severityOf(notification)].color;
 
 /** The notification as JSON, as the webhook and MQTT carry it. */
-export function toJson({ receivedAt, ttl: _, alarm: __, state: ___, ...notification }: OutgoingNotification) {
+export function toJson({
+  receivedAt,
+  ttl: _,
+  alarm: __,
+  state: ___,
+  page: ____,
+  ...notification
+}: OutgoingNotification) {
   const labels = labelsOf(notification.labels);
   return { ...notification, labels, receivedAt: new Date(receivedAt).toISOString() };
 }
@@ -150,10 +159,19 @@ export function detailsOf(notification: OutgoingNotification): string {
   return labels === '' ? originOf(notification) : `${originOf(notification)}\n${labels}`;
 }
 
-/** {@link detailsOf}, and in a last line the link of the runbook, for messages that are one plain text. */
-export function detailsWithRunbookOf(notification: OutgoingNotification): string {
+/** {@link detailsOf}, and below the links of the runbook and of the alarm, for messages that are one plain text. */
+export const detailsWithLinksOf = (notification: OutgoingNotification): string =>
+  [detailsOf(notification), ...linksOf(notification).map(({ text, href }) => `${text}: ${href}`)].join('\n');
+
+/** The runbook, and the page of the alarm. */
+export function linksOf(
+  notification: OutgoingNotification,
+): readonly { readonly text: string; readonly href: string }[] {
   const runbook = runbookLinkOf(notification);
-  return `${detailsOf(notification)}${runbook === undefined ? '' : `\nRunbook: ${runbook}`}`;
+  return [
+    ...(runbook === undefined ? [] : [{ text: 'Runbook', href: runbook }]),
+    ...(notification.page === undefined ? [] : [{ text: 'Open in Belfry', href: notification.page }]),
+  ];
 }
 
 /** Markdown without links whose text hides their target: an invisible space separates the two parts. */

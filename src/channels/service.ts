@@ -20,6 +20,7 @@ import type { Route, TenantId } from '#core/log/route.ts';
 import type { Tracer } from '#core/observability/tracing.ts';
 import { createSealer } from '#core/people/secrets.ts';
 import { instructionsText } from '#core/routing/instructions.ts';
+import { pageOf } from '#core/streams/phone-message.ts';
 import type { Directory } from '#core/tenants/directory.ts';
 import type { Tenancy } from '#core/tenants/tenancy.ts';
 import { createOutbounds } from '#outbound/outbound.ts';
@@ -125,6 +126,8 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
       {
         ...outgoing(notification),
         tenant,
+        ...(options.baseUrl !== undefined &&
+          notification.route && { page: pageOf(options.baseUrl, tenant, notification) }),
         alarm: notification.key ?? (await firstOf(channel.tenant, notification)),
         instructions: await instructionsFor(channel.tenant, notification),
       },

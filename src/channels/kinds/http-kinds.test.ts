@@ -259,6 +259,24 @@ describe('the runbook of a notification', () => {
       expect((await sent(kind, over)).body).not.toContain('runbook_url');
   });
 
+  test('stands before the page of the alarm in the dashboard, which JSON for programs does not have', async () => {
+    const page = 'https://belfry.example.org/t/acme/alarms?id=0193';
+    const both = { ...over, page };
+    const [slack] = (await sent('slack', both)).json.attachments;
+    expect(slack.blocks[2].text.text).toMatch(/\|Runbook> · <https:\S+alarms\?id=0193\|Open in Belfry>$/);
+    const { actions } = (await sent('teams', both)).json.attachments[0].content;
+    expect(actions.at(-1)).toMatchObject({ title: 'Open in Belfry', url: page });
+    const { fields } = (await sent('discord', both)).json.embeds[0];
+    expect(fields.at(-1)).toEqual({ name: 'Open in Belfry', value: page });
+    const pagerduty = (await sent('pagerduty', both)).json;
+    expect(pagerduty.links.at(-1)).toEqual({ href: page, text: 'Open in Belfry' });
+    expect(pagerduty.payload.custom_details).not.toHaveProperty('page');
+    for (const kind of ['telegram', 'ntfy', 'gotify', 'apprise'] as const) {
+      const { text, message, body } = (await sent(kind, both)).json;
+      expect(text ?? message ?? body).toContain(`\nRunbook: ${url}\nOpen in Belfry: ${page}`);
+    }
+  });
+
   test.each(['javascript:alert(1)', 'disk.md', 'https://'])(
     'that is no link, as %s, is a label',
     async (text) => {

@@ -3,7 +3,7 @@ import {
   type ChannelSetup,
   type HttpKind,
   jsonRequest,
-  runbookLinkOf,
+  linksOf,
   severityOf,
   toJson,
   urlWith,
@@ -19,10 +19,9 @@ export const pagerduty: HttpKind = {
     const { key, alarm, title, host, ip, tenant, receivedAt } = notification;
     const severity = severityOf(notification);
     const isOver = severity === 'success';
-    const links = [
-      { href: notification.url ?? undefined, text: 'Open' },
-      { href: runbookLinkOf(notification), text: 'Runbook' },
-    ].filter(({ href }) => href !== undefined);
+    const links = [{ href: notification.url ?? undefined, text: 'Open' }, ...linksOf(notification)].filter(
+      ({ href }) => href !== undefined,
+    );
     return enqueue(setup, {
       event_action: isOver && key !== null ? 'resolve' : 'trigger',
       dedup_key: alarm,

@@ -6,8 +6,8 @@ import {
   detailsOf,
   type HttpKind,
   jsonRequest,
+  linksOf,
   type OutgoingNotification,
-  runbookLinkOf,
   updateText,
 } from '../message.ts';
 
@@ -43,8 +43,8 @@ function attachmentOf(setup: ChannelSetup, notification: OutgoingNotification, h
   const heading = target !== '' && linked.length < textChars ? linked : title;
   const message = clipEscaped(notification.message);
   const context = { type: 'context', elements: [{ type: 'plain_text', text: detailsOf(notification) }] };
-  const runbook = runbookLinkOf(notification);
-  const link = runbook === undefined ? [] : [section(`<${targetOf(runbook)}|Runbook>`)];
+  const links = linksOf(notification).map(({ text, href }) => `<${targetOf(href)}|${text}>`);
+  const link = links.length === 0 ? [] : [section(links.join(' · '))];
   const { instructions } = notification;
   const instructionsHeading = `*${instructionsTitle}*\n`;
   const todo =

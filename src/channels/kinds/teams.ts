@@ -3,7 +3,7 @@ import {
   detailsOf,
   type HttpKind,
   jsonRequest,
-  runbookLinkOf,
+  linksOf,
   severityOf,
   updateText,
   withoutLinks,
@@ -56,7 +56,7 @@ export const teams: HttpKind = {
       ],
       actions: [
         { title: 'Open', url: notification.url ?? undefined },
-        { title: 'Runbook', url: runbookLinkOf(notification) },
+        ...linksOf(notification).map(({ text: title, href }) => ({ title, url: href })),
       ].flatMap(({ title, url: target }) =>
         target === undefined ? [] : [{ type: 'Action.OpenUrl', title, url: target }],
       ),

@@ -15,9 +15,17 @@ export function clickOf(
   { id, url, rank }: Pick<Notification, 'id' | 'rank'> & OptionalTexts,
 ): string | null {
   const name = snapshot()?.record.name;
-  if (baseUrl === undefined || name === undefined) return url;
+  return baseUrl === undefined || name === undefined ? url : pageOf(baseUrl, name, { id, rank });
+}
+
+/** The page of an alarm in the dashboard; of an end, that of its notification. */
+export function pageOf(
+  baseUrl: string,
+  tenant: string,
+  { id, rank }: Pick<Notification, 'id' | 'rank'>,
+): string {
   const page = rank < builtInStyles.info.rank ? 'history' : 'alarms';
-  return `${baseUrl}/t/${name}/${page}?id=${id}`;
+  return `${baseUrl}/t/${tenant}/${page}?id=${id}`;
 }
 
 /** What to do, as the rules say now; null: they say nothing. */
