@@ -3,7 +3,10 @@ import type { AlarmEvent } from '#contract/channels/channel-fields.ts';
 import type { OptionalTexts } from '#contract/history/fields.ts';
 import { labelsOf, runbookLabel, runbookLinkOf, shownLabels } from '#contract/history/labels.ts';
 import { builtInLevels, builtInStyles } from '#contract/routing/level-styles.ts';
+import { returnReason } from '#core/alarms/reasons.ts';
+import { belfryAsActor } from '#core/log/log.ts';
 import { clip } from '#core/routing/message-text.ts';
+import { wallText } from '#core/time/time.ts';
 import type { OutboundRequest, OutboundResponse } from '#outbound/outbound.ts';
 
 export interface OutgoingNotification extends OptionalTexts {
@@ -23,6 +26,8 @@ export interface OutgoingNotification extends OptionalTexts {
   /** The same for all notifications of its alarm: the key, or without one the id of the first notification. */
   readonly alarm: string;
   readonly state: AlarmState;
+  /** Its page in the dashboard; undefined: the public address of the server is not known, or it is a test. */
+  readonly page?: string | undefined;
 }
 
 /** What is known of the alarm when the message is sent. */
@@ -39,6 +44,8 @@ export interface OutgoingUpdate {
   readonly note: string | null;
   /** When the acknowledgement or the shelf ends by itself; null: it does not. */
   readonly until: number | null;
+  /** The time zone of the tenant, in which people read times. */
+  readonly timeZone: string;
   /** What the receiver calls the message of the notification. */
   readonly reference: string | null;
 }
@@ -100,7 +107,14 @@ export const colorOf = (notification: OutgoingNotification): string =>
   builtInStyles[severityOf(notification)].color;
 
 /** The notification as JSON, as the webhook and MQTT carry it. */
-export function toJson({ receivedAt, ttl: _, alarm: __, state: ___, ...notification }: OutgoingNotification) {
+export function toJson({
+  receivedAt,
+  ttl: _,
+  alarm: __,
+  state: ___,
+  page: ____,
+  ...notification
+}: OutgoingNotification) {
   const labels = labelsOf(notification.labels);
   return { ...notification, labels, receivedAt: new Date(receivedAt).toISOString() };
 }
@@ -111,20 +125,15 @@ export const updateJson = ({ at, by, note, until }: OutgoingUpdate) => ({
   until: until === null ? null : new Date(until).toISOString(),
 });
 
-/** What happened, in one sentence, as in "Acknowledged by Ann until 2026-11-29 18:00 UTC: on my way". */
-export function updateText({ event, by, note, until }: OutgoingUpdate): string {
+/** What happened, in one sentence, as in "Acknowledged by Ann until 2026-11-29 18:00 Europe/Berlin: on my way". */
+export function updateText({ event, by, note, until, timeZone }: OutgoingUpdate): string {
   const who = by === null ? '' : ` by ${by}`;
-  const end =
-    until === null ? '' : ` until ${new Date(until).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+  const end = until === null ? '' : ` until ${wallText(until, timeZone)} ${timeZone}`;
   const texts: Readonly<Record<AlarmEvent, string>> = {
     acknowledged: `Acknowledged${who}${end}`,
-    unacknowledged:
-      by === null
-        ? 'Open again: the acknowledgement has ended'
-        : `Open again: acknowledgement taken back${who}`,
+    unacknowledged: returnReason({ from: 'acknowledged', by: by ?? belfryAsActor }),
     shelved: `Shelved${who}${end}`,
-    unshelved:
-      by === null ? 'Open again: the time on the shelf is over' : `Open again: taken off the shelf${who}`,
+    unshelved: returnReason({ from: 'shelved', by: by ?? belfryAsActor }),
     ended: `Cleared${who}`,
   };
   return note === null ? texts[event] : `${texts[event]}: ${note}`;
@@ -147,10 +156,19 @@ export function detailsOf(notification: OutgoingNotification): string {
   return labels === '' ? originOf(notification) : `${originOf(notification)}\n${labels}`;
 }
 
-/** {@link detailsOf}, and in a last line the link of the runbook, for messages that are one plain text. */
-export function detailsWithRunbookOf(notification: OutgoingNotification): string {
+/** {@link detailsOf}, and below the links of the runbook and of the alarm, for messages that are one plain text. */
+export const detailsWithLinksOf = (notification: OutgoingNotification): string =>
+  [detailsOf(notification), ...linksOf(notification).map(({ text, href }) => `${text}: ${href}`)].join('\n');
+
+/** The runbook, and the page of the alarm. */
+export function linksOf(
+  notification: OutgoingNotification,
+): readonly { readonly text: string; readonly href: string }[] {
   const runbook = runbookLinkOf(notification);
-  return `${detailsOf(notification)}${runbook === undefined ? '' : `\nRunbook: ${runbook}`}`;
+  return [
+    ...(runbook === undefined ? [] : [{ text: 'Runbook', href: runbook }]),
+    ...(notification.page === undefined ? [] : [{ text: 'Open in Belfry', href: notification.page }]),
+  ];
 }
 
 /** Markdown without links whose text hides their target: an invisible space separates the two parts. */

@@ -2,9 +2,8 @@
 import { uuidv7 } from 'uuidv7';
 import { answerSecretOf } from '#contract/channels/channel-fields.ts';
 import { noTexts, optionalTextsOf } from '#contract/history/fields.ts';
-import { limits } from '#contract/limits.ts';
 import { buttonShelfMs } from '#contract/panels/buttons.ts';
-import { durationText } from '#contract/time.ts';
+import { escalationReason, withReason } from '#core/alarms/reasons.ts';
 import type { Answered, AnsweringSystems, SystemAnswer } from '#core/channels/answers.ts';
 import {
   type ChannelRecord,
@@ -17,10 +16,11 @@ import { eventOf } from '#core/channels/updates.ts';
 import { AppError } from '#core/errors.ts';
 import { ownSenders } from '#core/intake/own-sender.ts';
 import { belfryAsActor, type History, type HistoryRecord } from '#core/log/log.ts';
-import type { Escalated, Route, TenantId } from '#core/log/route.ts';
+import type { Route, TenantId } from '#core/log/route.ts';
 import type { Tracer } from '#core/observability/tracing.ts';
 import { createSealer } from '#core/people/secrets.ts';
 import { instructionsText } from '#core/routing/instructions.ts';
+import { pageOf } from '#core/streams/phone-message.ts';
 import type { Directory } from '#core/tenants/directory.ts';
 import type { Tenancy } from '#core/tenants/tenancy.ts';
 import { createOutbounds } from '#outbound/outbound.ts';
@@ -99,7 +99,7 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
     channel: ChannelRecord,
     notification: Delivered,
     signal: AbortSignal,
-    { update, pushTest }: { readonly update?: OutgoingUpdate; readonly pushTest?: PushTest } = {},
+    { update, pushTest }: { readonly update?: ChannelUpdate; readonly pushTest?: PushTest } = {},
   ): Promise<SendResult> => {
     let setup: ChannelSetup;
     try {
@@ -115,7 +115,7 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
         ...{ outcome: 'retry', retryAfterMs: waitMs },
         answer: `the mail server of this installation takes ${mail?.perHour} mails an hour of a tenant: this one waits`,
       };
-    const { name: tenant } = await directory.tenants.get(channel.tenant);
+    const { name: tenant, timeZone } = await directory.tenants.get(channel.tenant);
     // Loaded with the first delivery.
     const { send } = await import('./send.ts');
     const span = options.tracer?.start('deliver', { 'belfry.channel.kind': channel.kind });
@@ -126,12 +126,14 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
       {
         ...outgoing(notification),
         tenant,
+        ...(options.baseUrl !== undefined &&
+          notification.route && { page: pageOf(options.baseUrl, tenant, notification) }),
         alarm: notification.key ?? (await firstOf(channel.tenant, notification)),
         instructions: await instructionsFor(channel.tenant, notification),
       },
       {
         ...{ outbound: outboundOf(channel.tenant), mail, brokers, now, signal },
-        ...{ update, replyTo: replyToOf(channel, notification) },
+        ...{ update: update && { ...update, timeZone }, replyTo: replyToOf(channel, notification) },
         audience: channel.kind === 'push' ? await push.audienceOf(channel, message, pushTest) : undefined,
       },
     );
@@ -243,6 +245,9 @@ function contactOf({ baseUrl, mail }: ChannelServiceOptions): string | undefined
 
 const recipientsOf = ({ settings }: ChannelSetup): number => (settings.to ?? '').split(',').length;
 
+/** What happened to the alarm, without what is read of the tenant when it is sent. */
+type ChannelUpdate = Omit<OutgoingUpdate, 'timeZone'>;
+
 /** What is known of a notification before it is sent; a test has no route. */
 type Known = Omit<OutgoingNotification, 'tenant' | 'instructions' | 'alarm'>;
 type Delivered = Known & { readonly route?: Route };
@@ -250,12 +255,7 @@ type Delivered = Known & { readonly route?: Route };
 /** The fields of a notification that leave the server. An escalation says first why it was sent. */
 function outgoing({ route, ...notification }: Delivered): Known {
   const { id, receivedAt, title, level, rank, ttl, state } = notification;
-  const escalated = route?.escalates === undefined ? undefined : route.escalated;
-  const message = escalated
-    ? `${reasonOf(escalated, receivedAt)}\n\n${notification.message}`
-        .slice(0, limits.messageChars)
-        .toWellFormed()
-    : notification.message;
+  const message = withReason(route && escalationReason({ route, receivedAt }), notification.message);
   return { id, receivedAt, title, message, level, rank, ...optionalTextsOf(notification), ttl, state };
 }
 
@@ -277,17 +277,12 @@ function stateOf(record: HistoryRecord, happened: Happened | undefined): AlarmSt
   return record.acknowledged ? 'acknowledged' : 'open';
 }
 
-function updateOf(id: string, { event, entry, reference }: Happened): OutgoingUpdate {
+function updateOf(id: string, { event, entry, reference }: Happened): ChannelUpdate {
   const note = 'note' in entry ? (entry.note ?? null) : null;
   const until = 'until' in entry ? (entry.until ?? null) : null;
   const isItself = entry.by === belfryAsActor || ownSenders.some(({ id: sender }) => sender === entry.by);
   const by = isItself ? null : entry.by;
   return { id: `${id}-${entry.position}`, event, at: entry.at, by, note, until, reference };
-}
-
-function reasonOf({ since, unless }: Escalated, at: number): string {
-  const waited = durationText(Math.max(1_000, Math.floor((at - since) / 1_000) * 1_000));
-  return `${unless === 'shown' ? 'No panel showed' : 'Nobody acknowledged'} this within ${waited}.`;
 }
 
 function testNotification(by: string, receivedAt: number): Known {

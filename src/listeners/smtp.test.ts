@@ -119,8 +119,8 @@ it('a reply that cannot be stored now comes again, and one that never can is ref
   };
   for (const [code, answer] of [
     ['250', (): Answered => 'done'],
-    ['250', (): Answered => 'already'],
-    ['554', (): Answered => 'nothing'],
+    ['250', (): Answered => ({ kind: 'already', why: 'Zoë\r\n has acknowledged it already' })],
+    ['554', (): Answered => ({ kind: 'nothing', why: 'it has ended' })],
     ['554', (): Answered => 'not-found'],
     ['451', failing(unavailable('the store is full'))],
     ['451', failing(rateLimited(9))],

@@ -105,8 +105,11 @@ export async function listenSmtp(
     if (!reply) return 'ignored: sent by a program';
     const outcome = await intake.takeReply(to, reply);
     if (outcome === 'not-found') throw new Reply(554, 'this address takes no replies any more');
-    if (outcome === 'nothing') throw new Reply(554, 'the alarm has ended, or is off the panels already');
-    return outcome === 'already' ? 'somebody has acknowledged it already' : 'done';
+    if (outcome === 'done') return outcome;
+    // A reply of SMTP is ASCII.
+    const why = `the alarm was not changed: ${outcome.why}`.replaceAll(/[^ -~]/g, '?');
+    if (outcome.kind === 'nothing') throw new Reply(554, why);
+    return why;
   };
   const receive = async (stream: SMTPServerDataStream, session: SMTPServerSession) => {
     const bytes = await readMail(stream);

@@ -193,6 +193,30 @@ test('alarms with different titles that a rule groups by a label are one card, w
   await lab.stop();
 });
 
+test('a group whose level rises, as by an escalation, cuts no line of its hosts', async () => {
+  const lab = await PanelLab.start(inject('browserPath'));
+  const { page } = await lab.screen({ name: 'rising', viewport: { width: 1920, height: 993 } });
+  const token = await lab.server.token({ scopes: ['notify'] });
+  const send = (n: number, level: string) =>
+    lab.server.notify(token, {
+      ...{ title: `Host web-${n} unreachable`, message: 'm', host: `web-${n}`, key: `web-${n}` },
+      ...{ level, ttl: 0 },
+    });
+  for (let n = 10; n < 50; n++) await send(n, 'error');
+  const group = page.locator('.card.group', { hasText: '40 hosts' });
+  await group.waitFor({ timeout: 20_000 });
+  await send(10, 'critical');
+  await page.locator('.card.group.critical').waitFor();
+  /** How many lines there are, as a fraction if one is cut. */
+  const lines = () =>
+    group
+      .locator('.hosts')
+      .evaluate((hosts) => hosts.clientHeight / Number.parseFloat(getComputedStyle(hosts).lineHeight));
+  await expect.poll(async () => Math.abs((await lines()) - Math.round(await lines()))).toBeLessThan(0.05);
+  expect(await lines()).toBeGreaterThan(4);
+  await lab.stop();
+});
+
 test('of 60 different alarms a wall shows most, and a touch opens one', async () => {
   const lab = await PanelLab.start(inject('browserPath'));
   const { page } = await lab.screen({ name: 'sixty', viewport: sizes[0][1] });

@@ -213,6 +213,28 @@ test('on a wall the notice about sound covers nothing of the footer, in German a
   }
 });
 
+test('on a wall the controls cover no button of a card', async () => {
+  const { page, send } = await open({ name: 'wall', viewport: { width: 1920, height: 1080 } });
+  await send({ title: 'Disk full', level: 'critical' });
+  const covered = () =>
+    page.evaluate(() => {
+      const { left, top } = (document.querySelector('.tools') as Element).getBoundingClientRect();
+      const buttons = [...document.querySelectorAll('.card .actions button')].map((each) =>
+        each.getBoundingClientRect(),
+      );
+      return [buttons.length, buttons.filter(({ right, bottom }) => right > left && bottom > top).length];
+    });
+  await page.locator('.card[data-id]').waitFor();
+  for (const [width, height] of [
+    [1920, 1080],
+    [1280, 720],
+    [1080, 1920],
+  ] as const) {
+    await page.setViewportSize({ width, height });
+    await expect.poll(covered, { message: `at ${width} px` }).toEqual([2, 0]);
+  }
+});
+
 test('on a phone the controls and the notice about sound cover neither each other nor the end of the page', async () => {
   const { page, send } = await open({ name: 'phone', viewport: { width: 390, height: 844 } });
   const boxes = (...selectors: string[]) =>

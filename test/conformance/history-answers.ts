@@ -24,7 +24,7 @@ export function answersConformance(lab: () => HistoryLab): void {
     ...{ rank: 40, level: 'error', expiresAt: null },
     route: routeTo(everyone, { channels }),
   });
-  const take = (channel: ChannelRecord, over: Partial<ChannelAnswer> = {}, at = now + 1_000) => {
+  const fullTake = (channel: ChannelRecord, over: Partial<ChannelAnswer> = {}, at = now + 1_000) => {
     const { history, deliveries, directory } = lab().database;
     const context: AnswersContext = {
       ...{ history, deliveries, directory, now: () => at },
@@ -38,6 +38,10 @@ export function answersConformance(lab: () => HistoryLab): void {
       ...over,
     } as const;
     return takeAnswer(context, channel, answer);
+  };
+  const take = async (...given: Parameters<typeof fullTake>) => {
+    const outcome = await fullTake(...given);
+    return typeof outcome === 'object' ? outcome.kind : outcome;
   };
   const kindsOf = async (tenant: TenantId, id: string) =>
     (await lab().database.history.entriesOf(tenant, [id], 99)).map(({ kind }) => kind);
@@ -119,6 +123,26 @@ export function answersConformance(lab: () => HistoryLab): void {
     await history.append(tenant, step, null, { step: 0, replaces: first.id });
     expect(await take(later, { alarm: first.id })).toBe('done');
     expect((await history.find(tenant, step.id))?.acknowledged).toMatchObject({ by: 'Ann (PagerDuty)' });
+  });
+
+  test('an answer that changes nothing says why, and who was first', async () => {
+    const { history } = lab().database;
+    const tenant = await lab().newTenant();
+    const c = await newChannel(tenant);
+    const { id } = await store(history, tenant, { ...to('c'), key: 'disk' });
+    const why = async (over: Partial<ChannelAnswer>) => {
+      const outcome = await fullTake(c, { by: 'Bob (PagerDuty)', ...over });
+      return typeof outcome === 'object' ? outcome.why : outcome;
+    };
+    expect(await why({ kind: 'unacknowledge' })).toBe('there is nothing to do');
+    expect(await take(c)).toBe('done');
+    expect(await why({})).toBe('Ann (PagerDuty) has acknowledged it already');
+    await fullTake(c, { kind: 'shelve', until: now + 60_000 });
+    expect(await why({})).toMatch(
+      /^it is shelved by Ann \(PagerDuty\) until 20\d\d-\d\d-\d\d \d\d:\d\d \S+$/,
+    );
+    await history.clear(tenant, id, 'ada', now + 2_000);
+    expect(await why({ alarm: id })).toBe('it has ended');
   });
 
   test('an answer that comes once more, or after something else has happened, changes nothing', async () => {

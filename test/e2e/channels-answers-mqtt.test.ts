@@ -67,6 +67,10 @@ describe.skipIf(skipReason(missingMosquitto()))('commands over MQTT', () => {
     );
     await command('disk', { action: 'shelve', by: 'Ann' });
     await eventually(() => expect(last()).toMatchObject({ state: 'shelved', by: 'Ann (home)' }), within);
+    await command('disk', 'unshelve');
+    await eventually(() => expect(last()).toMatchObject({ state: 'open', by: 'home' }), within);
+    await command('disk', { action: 'shelve', by: 'Ann' });
+    await eventually(() => expect(last()).toMatchObject({ state: 'shelved', by: 'Ann (home)' }), within);
     await command('disk', { action: 'clear', by: 'Bob', note: 'replaced' });
     await eventually(
       () => expect(last()).toMatchObject({ state: 'ended', by: 'Bob (home)', note: 'replaced' }),
@@ -152,8 +156,12 @@ describe.skipIf(skipReason(missingMosquitto()))('commands over MQTT', () => {
   });
 
   test.each([
-    ['disk', 'bogus', 'it is none of acknowledge, unacknowledge, shelve, clear, or has more than 4 KiB'],
-    ['disk', 'acknowledge', 'the alarm has ended, or there is nothing to do'],
+    [
+      'disk',
+      'bogus',
+      'it is none of acknowledge, unacknowledge, shelve, unshelve, clear, or has more than 4 KiB',
+    ],
+    ['disk', 'acknowledge', 'it has ended'],
     ['none', 'acknowledge', 'no alarm that the channel was sent has this name'],
   ])(
     'a command that does nothing is in the log, once in ten seconds: %s %s',

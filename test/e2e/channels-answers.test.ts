@@ -274,7 +274,7 @@ test('the message on Telegram says who did it, the press gets an answer, and the
   expect(edits()[0]).not.toHaveProperty('reply_markup');
   expect(
     (await answer(own, telegramPress(secret, telegramButtons()[0].callback_data, { chat: -100 }))).json.text,
-  ).toBe('Somebody has acknowledged this alarm already.');
+  ).toBe('Nothing was changed: Ann Example (Telegram) has acknowledged it already.');
   await call('DELETE', `/api/alarms/${id}/acknowledge`);
   await eventually(() => expect(edits()[1]?.reply_markup).toEqual({ inline_keyboard: [telegramButtons()] }));
 });
@@ -293,7 +293,7 @@ test('the message in Slack says who did it in the place of the buttons, and othe
   await eventually(() =>
     expect(answers()[1]).toEqual({
       ...{ response_type: 'ephemeral', replace_original: false },
-      text: 'Somebody has acknowledged this alarm already.',
+      text: 'Nothing was changed: ann.example (Slack) has acknowledged it already.',
     }),
   );
   // Only where the channel sends anyway.

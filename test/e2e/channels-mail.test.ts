@@ -45,6 +45,7 @@ beforeAll(async () => {
   server = await TestServer.start({
     BELFRY_SMTP_URL: `smtp://127.0.0.1:${port}`,
     BELFRY_SMTP_FROM: 'belfry@example.org',
+    BELFRY_BASE_URL: 'https://belfry.example.org',
   });
   key = await server.key('admin');
 });
@@ -75,6 +76,10 @@ test('a channel sends mails by the server of the installation, in order, with on
   expect(mail?.text).toMatch(new RegExp(`^Message-ID: <${first.json.id}@example.org>`, 'im'));
   expect(mail?.text).toMatch(/^Subject: =\?UTF-8\?/m);
   expect(mail?.text).toMatch(/^Auto-Submitted: auto-generated/im);
+  // Without the line breaks of quoted-printable.
+  expect(mail?.text.replaceAll(/=\r?\n/g, '')).toContain(
+    `Open in Belfry: https://belfry.example.org/t/default/alarms?id=3D${first.json.id}`,
+  );
   const threads = mails.map(({ text }) => /^References: (.*)$/m.exec(text)?.[1]);
   expect(threads[0]).toBe(threads[1]);
   refusal = 550;

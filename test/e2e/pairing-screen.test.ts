@@ -89,6 +89,13 @@ test('a second screen can be paired to the panel of a broken one, and shows what
   stream.close();
 });
 
+test('what is done at a screen is done by "panel" and its name', async () => {
+  const { bound } = await pair({ name: 'East wall' });
+  const { id } = (await server.notify(token, { title: 'burning', message: 'm', level: 'critical' })).json;
+  const acknowledged = await server.call('POST', `/api/notifications/${id}/acknowledge`, { token: bound });
+  expect(acknowledged.json.acknowledged).toMatchObject({ by: 'panel East wall' });
+});
+
 test('a screen that is unpaired revokes its own token and no other', async () => {
   const { bound, panel } = await pair({ name: 'Leaving' });
   const other = await pair({ panelId: panel.id });

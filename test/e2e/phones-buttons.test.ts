@@ -249,6 +249,17 @@ test.each(Object.keys(endings))('the button of an alarm that has ended does noth
   expect(await isOpen()).toBe('acknowledged');
 });
 
+test('the button of an alarm that somebody has shelved says so', async () => {
+  const { send, stream, call } = await world();
+  const id = await send({ title: 'one', level: 'error' });
+  const message = await stream.next(titled('one'));
+  await call('POST', `/api/alarms/${id}/shelve`, { forMs: 3_600_000 });
+  expect(await press(message)).toMatchObject({
+    status: 409,
+    json: { error: 'the alarm is shelved, and so on no panel' },
+  });
+});
+
 test('also when it was acknowledged before it ended', async () => {
   const { send, stream, call } = await world();
   const id = await send({ title: 'one', level: 'error' });

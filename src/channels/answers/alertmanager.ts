@@ -203,7 +203,9 @@ export class AlertmanagerSilences implements AnswerSource {
     const since = await this.#sinceOf(alarm);
     const known = this.#followed.get(alarm);
     const isSame = known?.isKnown && known.version === version && known.since === since;
-    const outcome = isSame ? 'nothing' : await this.#answer({ kind: 'shelve', alarm, isFromThere, ...shelf });
+    const outcome = isSame
+      ? 'unchanged'
+      : await this.#answer({ kind: 'shelve', alarm, isFromThere, ...shelf });
     if (outcome === undefined) return;
     this.#followed.delete(alarm);
     this.#followed.set(alarm, { moment, version, since, isKnown: outcome !== 'not-found' });

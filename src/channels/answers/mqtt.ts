@@ -15,7 +15,7 @@ import { alarmName, keyPatternOf, nameOf } from '../kinds/mqtt.ts';
 import { attemptMs } from '../message.ts';
 import type { AnswerSource, SourceOptions } from './source.ts';
 
-const commandKinds = ['acknowledge', 'unacknowledge', 'shelve', 'clear'] as const;
+const commandKinds = ['acknowledge', 'unacknowledge', 'shelve', 'unshelve', 'clear'] as const;
 
 export interface Command {
   readonly kind: (typeof commandKinds)[number];
@@ -30,7 +30,6 @@ const refusals = {
   unknown: `it is none of ${commandKinds.join(', ')}, or has more than 4 KiB`,
   tooMany: 'there are too many commands',
   'not-found': 'no alarm that the channel was sent has this name',
-  nothing: 'the alarm has ended, or there is nothing to do',
 };
 const payloadBytes = 4 * 1024;
 /** The most bytes of a packet with MQTT 5. With MQTT 3.1.1 the broker does not know them, and a longer one must not end the connection. */
@@ -137,7 +136,8 @@ export class MqttCommands implements AnswerSource {
       alarm === undefined
         ? 'not-found'
         : await onAnswer({ kind, alarm, note, by: personIn(channel.name, by) });
-    if (outcome === 'not-found' || outcome === 'nothing') onRefused(alarmName, refusals[outcome]);
+    if (outcome === 'not-found') onRefused(alarmName, refusals[outcome]);
+    else if (typeof outcome === 'object') onRefused(alarmName, outcome.why);
   }
 }
 

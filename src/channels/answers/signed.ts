@@ -6,8 +6,10 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { ChannelKind } from '#contract/channels/channel-fields.ts';
 import type { Answered, ChannelAnswer, SentToChannel, SystemAnswer } from '#core/channels/answers.ts';
 import { personIn } from '#core/channels/person-names.ts';
+import { clip } from '#core/routing/message-text.ts';
 import type { OutboundRequest } from '#outbound/outbound.ts';
 import { readData } from '../buttons.ts';
+import { escaped } from '../kinds/slack.ts';
 import { jsonRequest } from '../message.ts';
 
 type Secrets = Readonly<Record<string, string>>;
@@ -166,13 +168,15 @@ export function messageIn(
   return kind === 'slack' && origin !== undefined && origin === URL.parse(url)?.origin ? message : undefined;
 }
 
+/** As much as Telegram shows of the answer to a press. */
+const outcomeChars = 200;
+
 /** What the person who pressed reads. */
-export const outcomeTexts: Readonly<Record<Answered, string>> = {
-  done: 'Done.',
-  already: 'Somebody has acknowledged this alarm already.',
-  nothing: 'This alarm has ended, or is shelved.',
-  'not-found': 'This button no longer works.',
-};
+export function outcomeText(outcome: Answered): string {
+  if (outcome === 'done') return 'Done.';
+  if (outcome === 'not-found') return 'This button no longer works.';
+  return clip(`Nothing was changed: ${outcome.why}.`, outcomeChars);
+}
 
 /** A message that only this person sees; undefined if the answer to the press says it. */
 export const outcomeRequest = (
@@ -182,7 +186,7 @@ export const outcomeRequest = (
 ): OutboundRequest | undefined =>
   kind === 'slack'
     ? jsonRequest(address, {
-        ...{ response_type: 'ephemeral', replace_original: false, text: outcomeTexts[outcome] },
+        ...{ response_type: 'ephemeral', replace_original: false, text: escaped(outcomeText(outcome)) },
       })
     : undefined;
 
@@ -190,4 +194,4 @@ export const outcomeRequest = (
 export const replyTo = ({ press }: SystemAnswer, outcome: Answered): object =>
   press === undefined || press === ''
     ? {}
-    : { method: 'answerCallbackQuery', callback_query_id: press, text: outcomeTexts[outcome] };
+    : { method: 'answerCallbackQuery', callback_query_id: press, text: outcomeText(outcome) };

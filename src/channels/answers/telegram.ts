@@ -11,7 +11,7 @@ import type { OutboundResponse } from '#outbound/outbound.ts';
 import { pauseOf } from '../delivery-answer.ts';
 import { botAddress } from '../kinds/telegram.ts';
 import { attemptMs, jsonRequest, retryAfterInBody } from '../message.ts';
-import { fieldOf, outcomeTexts, readTelegramUpdate } from './signed.ts';
+import { fieldOf, outcomeText, readTelegramUpdate } from './signed.ts';
 import { type AnswerSource, reading, type SourceOptions } from './source.ts';
 
 /** How long Telegram waits for a press before it answers. */
@@ -210,7 +210,7 @@ class Bot {
     const [member] = this.#members.values();
     if (!member || this.#answering >= mostAnswering) return;
     this.#answering += 1;
-    const given = { callback_query_id: press, text: outcomeTexts[outcome] };
+    const given = { callback_query_id: press, text: outcomeText(outcome) };
     await member.outbound
       .request(jsonRequest(`${this.#address}/answerCallbackQuery`, given), { timeoutMs: attemptMs })
       .catch(() => undefined);

@@ -1,7 +1,7 @@
 import { messageText } from '#core/routing/message-text.ts';
 import {
   type ChannelSetup,
-  detailsWithRunbookOf,
+  detailsWithLinksOf,
   type HttpKind,
   jsonRequest,
   severityOf,
@@ -21,7 +21,7 @@ export const apprise: HttpKind = {
   request: (setup, notification) =>
     notify(setup, {
       title: notification.title,
-      body: `${messageText(notification)}\n\n${detailsWithRunbookOf(notification)}`,
+      body: `${messageText(notification)}\n\n${detailsWithLinksOf(notification)}`,
       type: types[severityOf(notification)],
     }),
 

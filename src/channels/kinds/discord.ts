@@ -5,6 +5,7 @@ import {
   detailsOf,
   type HttpKind,
   jsonRequest,
+  linksOf,
   type OutgoingNotification,
   retryAfterInBody,
   updateText,
@@ -51,7 +52,7 @@ function readJson(body: string): { readonly id?: unknown; readonly code?: unknow
 }
 
 function messageOf(notification: OutgoingNotification) {
-  const runbook = runbookLinkOf(notification);
+  const links = linksOf(notification);
   const embed = {
     title: clip(withoutLinks(notification.title), 256),
     description: descriptionOf(notification),
@@ -59,7 +60,9 @@ function messageOf(notification: OutgoingNotification) {
     timestamp: new Date(notification.receivedAt).toISOString(),
     footer: { text: clip(detailsOf(notification), 1_000) },
     ...(notification.url !== null && { url: notification.url }),
-    ...(runbook !== undefined && { fields: [{ name: 'Runbook', value: withoutLinks(runbook) }] }),
+    ...(links.length > 0 && {
+      fields: links.map(({ text, href }) => ({ name: text, value: withoutLinks(href) })),
+    }),
   };
   // A sender's text must not mention anybody.
   return { embeds: [embed], allowed_mentions: { parse: [] } };

@@ -7,7 +7,7 @@ import { createTrustedOutbound, deadline, inTime, type Outbound } from '#outboun
 import {
   attemptMs,
   type ChannelSetup,
-  detailsWithRunbookOf,
+  detailsWithLinksOf,
   type OutgoingNotification,
   type OutgoingUpdate,
   type SendResult,
@@ -127,7 +127,7 @@ const ofProgram = { 'auto-submitted': 'auto-generated', 'x-auto-response-suppres
 /** A reply in the thread. Every attempt has the same id. */
 function replyOf(envelope: Envelope, notification: OutgoingNotification, update: OutgoingUpdate) {
   const { id, tenant, title, level, url } = notification;
-  const end = [detailsWithRunbookOf(notification), url, `Belfry · ${tenant}`].filter((line) => line !== null);
+  const end = [detailsWithLinksOf(notification), url, `Belfry · ${tenant}`].filter((line) => line !== null);
   const [messageId] = idsOf([update.id], envelope);
   const [inReplyTo] = idsOf([id], envelope);
   return {
@@ -143,7 +143,7 @@ function mailOf(envelope: Envelope, notification: OutgoingNotification) {
   const { id, tenant, title, level, url, receivedAt } = notification;
   const [messageId] = idsOf([id], envelope);
   const thread = idsOf(threadOf(notification), envelope);
-  const end = [detailsWithRunbookOf(notification), url, `Belfry · ${tenant}`].filter((line) => line !== null);
+  const end = [detailsWithLinksOf(notification), url, `Belfry · ${tenant}`].filter((line) => line !== null);
   return {
     ...{ ...envelope, messageId },
     subject: `[${level}] ${title}`,

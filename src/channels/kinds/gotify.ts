@@ -1,7 +1,7 @@
 import { messageText } from '#core/routing/message-text.ts';
 import {
   type ChannelSetup,
-  detailsWithRunbookOf,
+  detailsWithLinksOf,
   type HttpKind,
   jsonRequest,
   type OutgoingNotification,
@@ -18,7 +18,7 @@ const quietPriority = 1;
 /** https://gotify.net/docs/pushmsg. A message cannot be changed, so an update is one more. */
 export const gotify: HttpKind = {
   request(setup, notification) {
-    const message = `${messageText(notification)}\n\n${detailsWithRunbookOf(notification)}`;
+    const message = `${messageText(notification)}\n\n${detailsWithLinksOf(notification)}`;
     return push(setup, notification, { message, priority: priorities[severityOf(notification)] });
   },
 

@@ -63,6 +63,7 @@ function setUp(kind: ChannelKind): ChannelSetup {
 
 const acknowledgedWith = (note: string): OutgoingUpdate => ({
   ...{ id: '0193-7', event: 'acknowledged', at: 0, by: 'Ada', note, until: null, reference: '17' },
+  timeZone: 'Europe/Berlin',
 });
 
 async function deliver(kind: ChannelKind, over: Partial<OutgoingNotification> = {}, update?: OutgoingUpdate) {
@@ -258,6 +259,24 @@ describe('the runbook of a notification', () => {
       expect((await sent(kind, over)).body).not.toContain('runbook_url');
   });
 
+  test('stands before the page of the alarm in the dashboard, which JSON for programs does not have', async () => {
+    const page = 'https://belfry.example.org/t/acme/alarms?id=0193';
+    const both = { ...over, page };
+    const [slack] = (await sent('slack', both)).json.attachments;
+    expect(slack.blocks[2].text.text).toMatch(/\|Runbook> · <https:\S+alarms\?id=0193\|Open in Belfry>$/);
+    const { actions } = (await sent('teams', both)).json.attachments[0].content;
+    expect(actions.at(-1)).toMatchObject({ title: 'Open in Belfry', url: page });
+    const { fields } = (await sent('discord', both)).json.embeds[0];
+    expect(fields.at(-1)).toEqual({ name: 'Open in Belfry', value: page });
+    const pagerduty = (await sent('pagerduty', both)).json;
+    expect(pagerduty.links.at(-1)).toEqual({ href: page, text: 'Open in Belfry' });
+    expect(pagerduty.payload.custom_details).not.toHaveProperty('page');
+    for (const kind of ['telegram', 'ntfy', 'gotify', 'apprise'] as const) {
+      const { text, message, body } = (await sent(kind, both)).json;
+      expect(text ?? message ?? body).toContain(`\nRunbook: ${url}\nOpen in Belfry: ${page}`);
+    }
+  });
+
   test.each(['javascript:alert(1)', 'disk.md', 'https://'])(
     'that is no link, as %s, is a label',
     async (text) => {
@@ -321,6 +340,15 @@ test.each([
     (await sent('pagerduty', over)).json.payload.severity,
     (await sent('apprise', over)).json.type,
   ]).toEqual(expected);
+});
+
+test('what happened to an alarm until a time says the time in the zone of the tenant', async () => {
+  const until = Date.parse('2026-11-30T10:19:32Z');
+  const update = { ...acknowledgedWith('new disk'), until, reference: null };
+  const berlin = (await sent('slack', {}, update)).json.blocks[0].text.text;
+  expect(berlin).toContain('Acknowledged by Ada until 2026-11-30 11:19 Europe/Berlin: new disk');
+  const utc = (await sent('slack', {}, { ...update, timeZone: 'UTC' })).json.blocks[0].text.text;
+  expect(utc).toContain('until 2026-11-30 10:19 UTC');
 });
 
 describe('what a sender wrote', () => {

@@ -1,7 +1,7 @@
 import { clipBytes, inBytes, messageText } from '#core/routing/message-text.ts';
 import {
   type ChannelSetup,
-  detailsWithRunbookOf,
+  detailsWithLinksOf,
   type HttpKind,
   jsonRequest,
   severityOf,
@@ -38,7 +38,7 @@ export const ntfy: HttpKind = {
     return publish(setup, {
       sequence_id: notification.id,
       title: notification.title,
-      message: `${messageText(notification, messageBytes, inBytes)}\n\n${clipBytes(detailsWithRunbookOf(notification), detailsBytes)}`,
+      message: `${messageText(notification, messageBytes, inBytes)}\n\n${clipBytes(detailsWithLinksOf(notification), detailsBytes)}`,
       priority: priorities[severity],
       tags: [tags[severity]],
       ...(notification.url !== null && { click: notification.url }),

@@ -1,6 +1,14 @@
 import { runbookLinkOf } from '#contract/history/labels.ts';
 import { clip } from '#core/routing/message-text.ts';
-import { type ChannelSetup, type HttpKind, jsonRequest, severityOf, toJson, urlWith } from '../message.ts';
+import {
+  type ChannelSetup,
+  type HttpKind,
+  jsonRequest,
+  linksOf,
+  severityOf,
+  toJson,
+  urlWith,
+} from '../message.ts';
 
 /**
  * Events API v2. Notifications of one alarm form one incident; a notification with a key and the level success or below resolves it.
@@ -12,10 +20,9 @@ export const pagerduty: HttpKind = {
     const { key, alarm, title, host, ip, tenant, receivedAt } = notification;
     const severity = severityOf(notification);
     const isOver = severity === 'success';
-    const links = [
-      { href: notification.url ?? undefined, text: 'Open' },
-      { href: runbookLinkOf(notification), text: 'Runbook' },
-    ].filter(({ href }) => href !== undefined);
+    const links = [{ href: notification.url ?? undefined, text: 'Open' }, ...linksOf(notification)].filter(
+      ({ href }) => href !== undefined,
+    );
     return enqueue(setup, {
       event_action: isOver && key !== null ? 'resolve' : 'trigger',
       dedup_key: alarm,

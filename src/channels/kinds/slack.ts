@@ -7,6 +7,7 @@ import {
   detailsOf,
   type HttpKind,
   jsonRequest,
+  linksOf,
   type OutgoingNotification,
   updateText,
 } from '../message.ts';
@@ -15,7 +16,7 @@ import {
 const textChars = 2_900;
 
 /** Slack gives only these three characters a meaning. */
-const escaped = (text: string) =>
+export const escaped = (text: string) =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 // Clipping may have cut an escape in two.
 const clipEscaped = (text: string, most = textChars) => clip(escaped(text), most).replace(/&[a-z]*…$/, '…');
@@ -43,8 +44,8 @@ function attachmentOf(setup: ChannelSetup, notification: OutgoingNotification, h
   const heading = target !== '' && linked.length < textChars ? linked : title;
   const message = clipEscaped(notification.message);
   const context = { type: 'context', elements: [{ type: 'plain_text', text: detailsOf(notification) }] };
-  const runbook = runbookLinkOf(notification);
-  const link = runbook === undefined ? [] : [section(`<${targetOf(runbook)}|Runbook>`)];
+  const links = linksOf(notification).map(({ text, href }) => `<${targetOf(href)}|${text}>`);
+  const link = links.length === 0 ? [] : [section(links.join(' · '))];
   const { instructions } = notification;
   const instructionsHeading = `*${instructionsTitle}*\n`;
   const todo =

@@ -1,6 +1,14 @@
 import { runbookLinkOf } from '#contract/history/labels.ts';
 import { clipBytes, fitParts, inBytes, instructionsTitle } from '#core/routing/message-text.ts';
-import { detailsOf, type HttpKind, jsonRequest, severityOf, updateText, withoutLinks } from '../message.ts';
+import {
+  detailsOf,
+  type HttpKind,
+  jsonRequest,
+  linksOf,
+  severityOf,
+  updateText,
+  withoutLinks,
+} from '../message.ts';
 
 const colors = {
   success: 'good',
@@ -49,7 +57,7 @@ export const teams: HttpKind = {
       ],
       actions: [
         { title: 'Open', url: notification.url ?? undefined },
-        { title: 'Runbook', url: runbookLinkOf(notification) },
+        ...linksOf(notification).map(({ text: title, href }) => ({ title, url: href })),
       ].flatMap(({ title, url: target }) =>
         target === undefined ? [] : [{ type: 'Action.OpenUrl', title, url: target }],
       ),

@@ -2,7 +2,7 @@ import { clip, messageText } from '#core/routing/message-text.ts';
 import { answerData, buttonsFor } from '../buttons.ts';
 import {
   type ChannelSetup,
-  detailsWithRunbookOf,
+  detailsWithLinksOf,
   type HttpKind,
   jsonRequest,
   type OutgoingNotification,
@@ -65,7 +65,7 @@ function keyboardOf(setup: ChannelSetup, notification: OutgoingNotification) {
 /** `happened`: above all else. */
 function textOf(notification: OutgoingNotification, happened = ''): string {
   const { title, url: link } = notification;
-  const end = [detailsWithRunbookOf(notification), link].filter((part) => part !== null).join('\n');
+  const end = [detailsWithLinksOf(notification), link].filter((part) => part !== null).join('\n');
   const free = 4_000 - end.length;
   const before = happened === '' ? '' : `${clip(happened, Math.min(1_000, Math.floor(free / 2)))}\n\n`;
   const room = free - before.length;

@@ -41,7 +41,7 @@ export async function hasComeBack(
   return entries.some(({ kind, position }) => kind === 'return' && position > after);
 }
 
-const over = 'the alarm has ended, or is off the panels already';
+const over = 'the alarm has ended';
 
 /**
  * Acknowledges or shelves the alarm. Returns who did: somebody may have acknowledged it before.
@@ -67,7 +67,8 @@ export async function pressButton(
   const [outcome] = await actOnAlarms(context, tenant, [notification], action, within);
   if (!outcome || outcome.kind === 'not-found') throw notFound('alarm');
   if (outcome.kind === 'already') return outcome.acknowledged.by;
-  if (outcome.kind === 'nothing') throw conflict(over);
+  if (outcome.kind === 'nothing')
+    throw conflict(outcome.off ? `the alarm is ${outcome.off}, and so on no panel` : over);
   if (button === 'shelve')
     await context.directory.auditLog.add(tenant, {
       ...{ by, at, action: 'alarm.shelve', subject: outcome.id },

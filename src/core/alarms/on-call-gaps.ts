@@ -12,7 +12,7 @@ import { isEscalation, type TakeOffContext, takeOffStanding } from '../log/take-
 import { publicError } from '../on-call/calendar.ts';
 import { findGap, OnCallPlan, type OnCallRecord } from '../on-call/on-call.ts';
 import type { Directory } from '../tenants/directory.ts';
-import { zoneOffset } from '../time/time.ts';
+import { wallText } from '../time/time.ts';
 import type { DueTime, Schedule } from './schedule.ts';
 
 interface Watched {
@@ -101,8 +101,7 @@ function gapText(
   { timeZone }: OnCallRecord,
   now: number,
 ): string {
-  const time = (at: number) =>
-    new Date(at + zoneOffset(at, timeZone)).toISOString().slice(0, 16).replace('T', ' ');
+  const time = (at: number) => wallText(at, timeZone);
   // When a gap began that is there already may be further back than the plan knows.
   const [begin, more] = from <= now ? ['now', ''] : [`from ${time(from)}`, ' on'];
   const end = Number.isFinite(until) ? ` until ${time(until)}` : `${more}, without an end in sight`;

@@ -7,9 +7,9 @@ import { buttonShelfMs } from '#contract/panels/buttons.ts';
 import { hasEnded, laterNotifications, stands } from '../alarms/notifications.ts';
 import { type AlarmsContext, actOnAlarms } from '../alarms/standing.ts';
 import { textProblem } from '../intake/notification.ts';
-import type { AlarmAction, History, HistoryRecord } from '../log/log.ts';
+import type { Acknowledged, AlarmAction, History, HistoryRecord } from '../log/log.ts';
 import type { Directory } from '../tenants/directory.ts';
-import { iso } from '../time/time.ts';
+import { iso, wallText } from '../time/time.ts';
 import type { ChannelRecord, DeliveryQueue } from './channels.ts';
 import { byOf, noteOf, systemOf } from './person-names.ts';
 import { mayShelve } from './silences.ts';
@@ -39,8 +39,14 @@ export interface AnswersContext extends AlarmsContext {
   readonly directory: Pick<Directory, 'auditLog' | 'tenants'>;
 }
 
+export type Answered = 'done' | 'not-found' | NotDone;
+
 /** `already`: somebody has acknowledged it. `nothing`: it has ended, or there is nothing to do. */
-export type Answered = 'done' | 'already' | 'nothing' | 'not-found';
+export interface NotDone {
+  readonly kind: 'already' | 'nothing';
+  /** For people, as in "it is shelved by Ann until 2026-11-30 18:00 Europe/Berlin". */
+  readonly why: string;
+}
 
 /** A request of another system, as it came. */
 export interface SentToChannel {
@@ -86,7 +92,7 @@ export async function takeAnswer(
   answer: ChannelAnswer,
 ): Promise<Answered> {
   const { tenant } = channel;
-  const { state } = await context.directory.tenants.get(tenant);
+  const { state, timeZone } = await context.directory.tenants.get(tenant);
   if (!channel.enabled || state !== 'active' || textProblem(answer.alarm)) return 'not-found';
   const standing = await findSent(context, channel, answer);
   if (!standing) return 'not-found';
@@ -94,18 +100,41 @@ export async function takeAnswer(
   const at = Math.min(answer.at ?? now, now);
   // A resolve may be taken off the panels.
   const isOver = answer.kind === 'clear' ? !stands(standing, now) : hasEnded(standing, now);
-  if (isOver || (answer.until !== undefined && answer.until <= now)) return 'nothing';
+  if (isOver) return nothing('it has ended');
+  if (answer.until !== undefined && answer.until <= now) return nothing();
   if (answer.at !== undefined && (await isOutdated(context, channel, standing, { ...answer, at })))
-    return answer.kind === 'acknowledge' && standing.acknowledged ? 'already' : 'nothing';
+    return answer.kind === 'acknowledge' && standing.acknowledged
+      ? already(standing.acknowledged)
+      : nothing('something else happened to it meanwhile');
   const action = actionOf(channel, answer, at);
-  if (answer.isSilence && !(await mayShelve(context, channel, standing, action))) return 'nothing';
+  if (answer.isSilence && !(await mayShelve(context, channel, standing, action))) return nothing();
   const [outcome] = await actOnAlarms(context, tenant, [standing.id], action);
   if (outcome?.kind === 'done' && (action.kind === 'shelve' || action.kind === 'unshelve'))
     await context.directory.auditLog.add(tenant, {
       ...{ by: action.by, at, action: `alarm.${action.kind}`, subject: outcome.id },
       detail: { alarms: 1, ...(action.kind === 'shelve' && { until: iso(action.until) }) },
     });
+  if (outcome?.kind === 'already') return already(outcome.acknowledged);
+  if (outcome?.kind === 'nothing') return nothing(offText(outcome.off, standing, timeZone));
   return outcome?.kind ?? 'not-found';
+}
+
+const already = ({ by }: Acknowledged): NotDone => ({
+  kind: 'already',
+  why: `${by} has acknowledged it already`,
+});
+const nothing = (why = 'there is nothing to do'): NotDone => ({ kind: 'nothing', why });
+
+/** Why an alarm is on no panel; undefined: it is. */
+function offText(
+  off: 'shelved' | 'suppressed' | undefined,
+  { alarm }: HistoryRecord,
+  timeZone: string,
+): string | undefined {
+  if (off === 'suppressed') return 'it is suppressed by another alarm';
+  if (off === undefined) return undefined;
+  const shelf = alarm?.shelved;
+  return `it is shelved${shelf ? ` by ${shelf.by} until ${wallText(shelf.until, timeZone)} ${timeZone}` : ''}`;
 }
 
 function actionOf(

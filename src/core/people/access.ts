@@ -113,9 +113,11 @@ export function actorOf(principal: Principal): string {
   return principal.kind === 'person' ? principal.email : credentialActor(principal);
 }
 
-/** The name of a principal on panels and in history: of a person, never the email address. */
+/** The name of a principal on panels and in history: of a person, never the email address; of a paired screen, "panel Lobby". */
 export function shownNameOf(principal: Principal): string {
-  return principal.kind === 'person' ? principal.name : credentialActor(principal);
+  if (principal.kind === 'person') return principal.name;
+  const isScreen = principal.kind === 'token' && principal.panelId !== null;
+  return isScreen && principal.name.startsWith('panel ') ? principal.name : credentialActor(principal);
 }
 
 /** As {@link actorOf}, for a token or key. */

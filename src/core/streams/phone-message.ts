@@ -1,7 +1,8 @@
 /** What messages on phones have beside the fields of a notification, whatever app shows them. */
 import type { OptionalTexts } from '#contract/history/fields.ts';
 import { builtInStyles } from '#contract/routing/level-styles.ts';
-import type { Notification } from '../log/log.ts';
+import { escalationReason, returnReason, withReason } from '../alarms/reasons.ts';
+import type { Notification, Return } from '../log/log.ts';
 import { instructionsText } from '../routing/instructions.ts';
 import type { EncodingContext } from './encoding.ts';
 
@@ -13,9 +14,17 @@ export function clickOf(
   { id, url, rank }: Pick<Notification, 'id' | 'rank'> & OptionalTexts,
 ): string | null {
   const name = snapshot()?.record.name;
-  if (baseUrl === undefined || name === undefined) return url;
+  return baseUrl === undefined || name === undefined ? url : pageOf(baseUrl, name, { id, rank });
+}
+
+/** The page of an alarm in the dashboard; of an end, that of its notification. */
+export function pageOf(
+  baseUrl: string,
+  tenant: string,
+  { id, rank }: Pick<Notification, 'id' | 'rank'>,
+): string {
   const page = rank < builtInStyles.info.rank ? 'history' : 'alarms';
-  return `${baseUrl}/t/${name}/${page}?id=${id}`;
+  return `${baseUrl}/t/${tenant}/${page}?id=${id}`;
 }
 
 /** What to do, as the rules say now; null: they say nothing. */
@@ -23,3 +32,7 @@ export function instructionsNow({ router }: MessageContext, n: Pick<Notification
   const rules = router();
   return (rules && instructionsText(n, rules)) ?? null;
 }
+
+/** The text of `n`, sent as the entry `of`: a phone that rings again says why. */
+export const textOf = (n: Notification, of: Notification | Return): string =>
+  withReason(of.kind === 'return' ? returnReason(of) : escalationReason(n), n.message);

@@ -35,6 +35,10 @@ const dayMs = 86_400_000;
 const dayOffsets = new Map<string, Map<number, number>>();
 const mostDaysOfZone = 100;
 
+/** The time on the wall clock of a time zone, as in "2026-11-30 18:00". */
+export const wallText = (at: number, timeZone: string): string =>
+  new Date(at + zoneOffset(at, timeZone)).toISOString().slice(0, 16).replace('T', ' ');
+
 /** How many milliseconds the wall clock of a time zone is ahead of UTC. */
 export function zoneOffset(instant: number, timeZone: string): number {
   const day = Math.floor(instant / dayMs);

@@ -21,7 +21,7 @@ import {
   type StreamKind,
 } from '../encoding.ts';
 import type { Frame } from '../frame-buffer.ts';
-import { clickOf, instructionsNow, type MessageContext } from '../phone-message.ts';
+import { clickOf, instructionsNow, type MessageContext, textOf } from '../phone-message.ts';
 import { gotifyId } from './ids.ts';
 
 /** A message as it is sent. Clients fail where a field is missing or has another type. */
@@ -149,7 +149,7 @@ export class GotifyEncoding implements Encoding {
     const message: GotifyMessage = {
       id: gotifyId(this.#context.epoch, position),
       appid: applicationId(this.#knownLevel(n.level)),
-      ...{ title: n.title, message: this.#textOf(n), priority: priorityOf(n.rank) },
+      ...{ title: n.title, message: this.#textOf(n, of), priority: priorityOf(n.rank) },
       date: new Date(at).toISOString(),
       extras: this.#extrasOf(n),
     };
@@ -165,12 +165,12 @@ export class GotifyEncoding implements Encoding {
     return this.#context.snapshot()?.levels.has(level) === false ? 'info' : level;
   }
 
-  /** The message, and below it what to do. */
-  #textOf(n: Notification): string {
+  /** Why it is sent again, the message, and below it what to do. */
+  #textOf(n: Notification, of: Notification | Return): string {
     const instructions = instructionsNow(this.#context, n);
     const runbook = runbookLinkOf(n);
     return [
-      n.message,
+      textOf(n, of),
       instructions === null ? '' : `${instructionsTitle}:\n${clipBytes(instructions, instructionsBytes)}`,
       runbook === undefined ? '' : `Runbook: ${runbook}`,
     ]

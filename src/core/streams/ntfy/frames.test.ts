@@ -2,16 +2,18 @@ import { expect, it } from 'vitest';
 import { clearOf, notification } from '#test/support/model-log.ts';
 import { routeTo } from '#test/support/notification-draft.ts';
 import { type NtfyEvent, parseStrictly } from '#test/support/ntfy-client.ts';
-import type {
-  Acknowledgement,
-  Clear,
-  Entry,
-  HistoryRecord,
-  LiveNotification,
-  Notification,
+import {
+  type Acknowledgement,
+  belfryAsActor,
+  type Clear,
+  type Entry,
+  type HistoryRecord,
+  type LiveNotification,
+  type Notification,
+  type Return,
 } from '../../log/log.ts';
 import type { Frame } from '../frame-buffer.ts';
-import { NtfyEncoding } from './frames.ts';
+import { NtfyEncoding, type NtfyFrame } from './frames.ts';
 
 /** A log that encodings read. */
 function logOf(...entries: readonly Entry[]) {
@@ -110,6 +112,28 @@ it.each([
   expect(frames.map(({ sent }) => sent.event)).toEqual(['message_clear', 'message']);
   expect(frames[0]?.unless).toBeUndefined();
   expect(frames[0]?.sent.sequence_id).not.toBe(frames[1]?.sent.sequence_id);
+});
+
+it('what rings again says why, and filters compare the text of its sender', async () => {
+  const escalated = { times: 1, since: 0 };
+  const n = notification(1, {
+    ...{ message: 'full', receivedAt: 300_000 },
+    route: routeTo({ all: true }, { escalates: 'n0', escalated }),
+  });
+  const taken: Return = {
+    ...{ kind: 'return', position: 2, id: n.id, at: 400_000, by: 'Ann', route: n.route },
+    ...{ from: 'acknowledged', shown: null },
+  };
+  const { encode } = logOf(n);
+  const [first] = await encode(n);
+  const [again] = await encode(taken);
+  const [over] = await encode({ ...taken, from: 'shelved', by: belfryAsActor });
+  expect([first, again, over].map((frame) => frame?.sent.message)).toEqual([
+    'Nobody acknowledged this within 5 min.\n\nfull',
+    'Open again: acknowledgement taken back by Ann\n\nfull',
+    'Open again: the time on the shelf is over\n\nfull',
+  ]);
+  expect(JSON.parse(String((again as NtfyFrame | undefined)?.filtered)).message).toBe('full');
 });
 
 it('a repeat of what somebody has acknowledged does not ring', async () => {

@@ -13,7 +13,7 @@ import { isEmpty, type Target } from '../../log/target.ts';
 import { clipBytes, inBytes, messageText } from '../../routing/message-text.ts';
 import { type Encoding, type EncodingContext, isTakenCareOf } from '../encoding.ts';
 import type { Frame } from '../frame-buffer.ts';
-import { clickOf, instructionsNow } from '../phone-message.ts';
+import { clickOf, instructionsNow, textOf } from '../phone-message.ts';
 import { ntfyId, sequenceId } from './ids.ts';
 import { type Filtered, runbookAction, SharedLines } from './lines.ts';
 
@@ -179,12 +179,17 @@ export class NtfyEncoding implements Encoding {
     const { position } = of;
     const plain = filteredOf(n);
     const instructions = instructionsNow(this.#context, n);
-    const filtered = instructions === null ? undefined : toBytes(plain);
+    const message = textOf(n, of);
+    const isLonger = instructions !== null || message !== n.message;
+    const filtered = isLonger ? toBytes(plain) : undefined;
     const click = clickOf(this.#context, n);
     const runbook = runbookLinkOf(n);
     const content = {
       ...plain,
-      ...(instructions !== null && withInstructions(n, instructions)),
+      ...(isLonger && {
+        title: n.title,
+        message: messageText({ message, instructions }, messageBytes, inBytes),
+      }),
       ...(click !== null && { click }),
       // The last field: see lines.ts.
       ...(runbook !== undefined && { actions: [runbookAction(runbook)] }),
@@ -304,9 +309,3 @@ function filteredOf(n: Pick<Notification, 'title' | 'message' | 'rank' | 'level'
 }
 
 const toBytes = (of: Filtered): Buffer => Buffer.from(JSON.stringify(of));
-
-/** The texts of a message with what to do below them. */
-const withInstructions = (
-  { title, message }: Pick<Notification, 'title' | 'message'>,
-  instructions: string,
-) => ({ title, message: messageText({ message, instructions }, messageBytes, inBytes) });

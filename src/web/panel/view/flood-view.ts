@@ -146,9 +146,9 @@ export function createGroupView(first: FloodItem, context: Context, onOpen: (id:
     update,
     tick,
     size(row, screen) {
-      const key = [row?.height, row?.zoom, screen, heading.textContent, size.textContent, rest.hidden].join(
-        ' ',
-      );
+      const texts = [heading.textContent, size.textContent, rest.hidden];
+      // What is critical, and not acknowledged, has larger text.
+      const key = [row?.height, row?.zoom, screen, root.className, texts].join(' ');
       if (key === sized) return false;
       sized = key;
       root.style.setProperty('--z', String(row?.zoom ?? 1));
