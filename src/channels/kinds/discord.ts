@@ -1,4 +1,3 @@
-import { runbookLinkOf } from '#contract/history/labels.ts';
 import { clip, fitParts, instructionsTitle, inUnits } from '#core/routing/message-text.ts';
 import {
   colorOf,

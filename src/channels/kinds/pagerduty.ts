@@ -1,4 +1,3 @@
-import { runbookLinkOf } from '#contract/history/labels.ts';
 import { clip } from '#core/routing/message-text.ts';
 import {
   type ChannelSetup,

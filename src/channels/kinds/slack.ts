@@ -1,4 +1,3 @@
-import { runbookLinkOf } from '#contract/history/labels.ts';
 import { clip, instructionsTitle } from '#core/routing/message-text.ts';
 import { answerData, buttonsFor } from '../buttons.ts';
 import {

@@ -1,4 +1,3 @@
-import { runbookLinkOf } from '#contract/history/labels.ts';
 import { clipBytes, fitParts, inBytes, instructionsTitle } from '#core/routing/message-text.ts';
 import {
   detailsOf,
