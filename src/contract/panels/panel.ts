@@ -82,7 +82,7 @@ export const PanelRegister = component('PanelRegister', {
   name: PanelName,
   tags: Type.Optional(Tags),
   location: Type.Optional(Location),
-  kind: Type.Optional({ ...Kind, description: 'Of a new panel; default `screen`.' }),
+  kind: Type.Optional({ ...Kind, description: 'Default of a new panel: `screen`.' }),
 });
 export type PanelRegister = Static<typeof PanelRegister>;
 

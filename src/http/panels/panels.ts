@@ -16,7 +16,7 @@ import {
 } from '#contract/panels/panel.ts';
 import { builtInStyles, minRankOf } from '#contract/routing/level-styles.ts';
 import { watchPanel } from '#core/alarms/lost-panels.ts';
-import { badRequest, forbidden, notFound, requireFound } from '#core/errors.ts';
+import { badRequest, conflict, forbidden, notFound, requireFound } from '#core/errors.ts';
 import { actorOf, mayUsePanel, type Principal, shownNameOf } from '#core/people/access.ts';
 import { tooManyPanels } from '#core/people/pairing.ts';
 import { isQuietFor, phonePanelOf } from '#core/streams/encoding.ts';
@@ -109,7 +109,8 @@ function writeRoutes(app: App, services: Services): void {
       { scope: 'panel', role: 'admin' },
       {
         summary: 'Register a panel',
-        description: 'A name that exists returns its panel, so a screen can register at every start.',
+        description:
+          'A name that exists returns its panel, so a screen can register at every start. If the panel is not of the given kind, it is a conflict.',
         body: PanelRegister,
         response: { 200: Panel, 201: Panel, ...problems(409) },
       },
@@ -126,6 +127,9 @@ function writeRoutes(app: App, services: Services): void {
       };
       const registered = await directory.panels.register(tenant, wanted, actorOf(principal), now());
       if (!registered) throw tooManyPanels();
+      const { kind } = registered.panel;
+      if (kind !== (body.kind ?? kind))
+        throw conflict(`a panel of the kind ${kind} is named "${body.name}": choose another name`);
       if (registered.created) tenancy.addPanel(tenant, registered.panel);
       reply.code(registered.created ? 201 : 200);
       return panelView(services, principal, registered.panel.id);
