@@ -3,6 +3,7 @@ import { noTexts } from '#contract/history/fields.ts';
 import { limits } from '#contract/limits.ts';
 import {
   type IdentifyEvent,
+  incompleteSettings,
   Panel,
   type PanelCommand,
   PanelCommanded,
@@ -291,23 +292,13 @@ async function refuseOtherName({ tenancy }: Services, principal: Principal, name
   if (own?.name !== name) throw forbidden();
 }
 
-/** Display settings that have no effect without another one. */
-const needs = [
-  ['quietFrom', 'quietUntil'],
-  ['quietUntil', 'quietFrom'],
-  ['quietDays', 'quietFrom'],
-  ['dimFrom', 'dimUntil'],
-  ['dimUntil', 'dimFrom'],
-] as const;
-
 async function checkDisplay(
   { tenancy }: Services,
   tenant: number,
   display: PanelPatch['display'],
 ): Promise<void> {
-  for (const [name, needed] of needs)
-    if (display?.[name] !== undefined && display[needed] === undefined)
-      throw badRequest(`display.${name} needs ${needed}`);
+  const [first] = incompleteSettings(display ?? {});
+  if (first) throw badRequest(`display.${first[0]} needs ${first[1]}`);
   if (display?.timeZone !== undefined) checkTimeZone(display.timeZone, 'display.timeZone');
   if (display?.minLevel === undefined) return;
   const { levels } = await tenancy.current(tenant);
