@@ -25,12 +25,17 @@ const lint = [
   { argv: knip },
 ];
 
+/** @type {(args: string[]) => Step[]} */
+const serve = (args) => [
+  { argv: ['scripts/check-settings.ts'] },
+  { argv: [...server, 'serve', ...args], built: ['pages', 'docs', 'server'] },
+];
+
 /** @type {Record<string, (args: string[]) => Step[]>} */
 export const targets = {
-  start: (args) => [{ argv: [...server, 'serve', ...args], built: ['pages', 'docs', 'server'] }],
-  belfry: (args) => [
-    { argv: [...server, ...args], built: args[0] === 'serve' ? ['pages', 'docs', 'server'] : ['server'] },
-  ],
+  start: serve,
+  belfry: (args) =>
+    args[0] === 'serve' ? serve(args.slice(1)) : [{ argv: [...server, ...args], built: ['server'] }],
   test: (args) => [{ argv: [...test, ...args] }],
   'test:busy': (args) => [{ argv: ['--disable-warning=ExperimentalWarning', 'test/busy.ts', ...args] }],
   lint: () => lint,

@@ -350,6 +350,13 @@ describe('the pages', () => {
     expect((await serve()).stderr).toBe('belfry: building the pages …\n');
   });
 
+  test.each([[['start']], [['belfry', 'serve']]])('are not built with a wrong setting (%j)', async (args) => {
+    const ended = await checkout.run(args, { env: { BELFRY_WRONG: 'x' } });
+    expect(ended).toMatchObject({ code: 2, stdout: '' });
+    expect(ended.stderr).toContain('belfry: BELFRY_WRONG is not a setting\n');
+    expect(ended.stderr).not.toContain('building');
+  });
+
   test('that cannot be built stop the start, with the reason, and leave the old ones', async () => {
     await serve();
     checkout.write('src/web/panel/main.ts', 'broken');

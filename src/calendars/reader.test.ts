@@ -1,6 +1,11 @@
 import { expect, test } from 'vitest';
-import { neverRead, type OnCallRecord, type ReadResult } from '#core/on-call/on-call.ts';
-import type { OutboundOptions, OutboundResponse } from '#outbound/outbound.ts';
+import {
+  type CalendarReading,
+  neverRead,
+  type OnCallRecord,
+  type ReadResult,
+} from '#core/on-call/on-call.ts';
+import type { OutboundOptions, OutboundRequest, OutboundResponse } from '#outbound/outbound.ts';
 import { createCalendarReader } from './reader.ts';
 
 const record = {
@@ -10,8 +15,12 @@ const record = {
 } satisfies OnCallRecord;
 
 /** What is recorded, and the requests. */
-async function read(answer: OutboundResponse) {
-  const requests: { readonly url: string; readonly options: OutboundOptions }[] = [];
+async function read(answer: OutboundResponse, reading: CalendarReading = neverRead, version = '2.0.0') {
+  const requests: {
+    readonly url: string;
+    readonly request: OutboundRequest;
+    readonly options: OutboundOptions;
+  }[] = [];
   const results: ReadResult[] = [];
   const reader = createCalendarReader({
     schedules: {
@@ -19,16 +28,17 @@ async function read(answer: OutboundResponse) {
       recordRead: async (_, result) => results.push(result) > 0,
     },
     outboundOf: () => ({
-      request: async ({ url }, options) => {
-        requests.push({ url, options });
+      request: async (request, options) => {
+        requests.push({ url: request.url, request, options });
         return answer;
       },
       connect: () => Promise.reject(new Error('it only requests')),
     }),
     now: () => 0,
+    version,
     onRead: async () => undefined,
   });
-  await reader.read(record);
+  await reader.read({ ...record, reading });
   return { requests, results };
 }
 
@@ -53,4 +63,17 @@ test('an error that quotes the file has no control characters, which PostgreSQL 
   const { results } = await read({ status: 200, headers: {}, body });
   expect(results).toEqual([{ kind: 'failed', error: expect.stringContaining('invalid line') }]);
   expect(JSON.stringify(results)).not.toMatch(/\\u00/);
+});
+
+test('a file that another version has read is read anew, even if it has not changed', async () => {
+  const answer = { status: 200, headers: { etag: '"1"' }, body: 'BEGIN:VCALENDAR\r\nEND:VCALENDAR\r\n' };
+  const [first] = (await read(answer)).results;
+  if (first?.kind !== 'read') throw new Error('it was not read');
+  const { copy, etag } = first;
+  const tagsAskedBy = async (version: string) =>
+    (await read(answer, { ...neverRead, copy, etag }, version)).requests.map(
+      ({ request }) => request.headers?.['if-none-match'],
+    );
+  expect(await tagsAskedBy('2.0.0')).toEqual(['"1"']);
+  expect(await tagsAskedBy('2.0.1')).toEqual([undefined]);
 });

@@ -20,6 +20,8 @@ interface ReaderOptions {
   readonly schedules: Pick<OnCallSchedules, 'claimCalendars' | 'recordRead'>;
   readonly outboundOf: (tenant: TenantId) => Outbound;
   readonly now: () => number;
+  /** Of Belfry: what another one has read is read anew, as it may have made other events of it. */
+  readonly version: string;
   /** Called after each reading; `isOther`: as `recordRead` returns it. */
   readonly onRead: (record: OnCallRecord, isOther: boolean) => Promise<void>;
 }
@@ -35,10 +37,11 @@ const aheadMs = 100 * dayMs;
 /** A copy that ends sooner is read anew, although the file has not changed. */
 const leastAheadMs = 60 * dayMs;
 
-export function createCalendarReader({ schedules, outboundOf, now, onRead }: ReaderOptions): CalendarReader {
+export function createCalendarReader(options: ReaderOptions): CalendarReader {
+  const { schedules, outboundOf, now, version, onRead } = options;
   const read = async (record: OnCallRecord): Promise<void> => {
     const outbound = outboundOf(record.tenant);
-    const result = await readCalendar(record, outbound, now()).catch(
+    const result = await readCalendar(record, outbound, { now: now(), version }).catch(
       (error: unknown): ReadResult => ({ kind: 'failed', error: errorText(error as Error) }),
     );
     await onRead(record, await schedules.recordRead(record, result, now()));
@@ -61,11 +64,14 @@ const errorText = ({ message }: Error): string => message.replaceAll(/\p{Cc}+/gu
 async function readCalendar(
   { calendar, timeZone, reading: { copy, etag } }: OnCallRecord,
   outbound: Outbound,
-  now: number,
+  { now, version }: { readonly now: number; readonly version: string },
 ): Promise<ReadResult> {
   if (!calendar) return { kind: 'unchanged' };
-  const isKnown = copy !== null && etag !== null && copy.until > now + leastAheadMs;
-  const response = await fetchFile(outbound, calendar.url, isKnown ? { 'if-none-match': etag } : {});
+  const prefix = `${version} `;
+  const tag = etag?.startsWith(prefix) ? etag.slice(prefix.length) : undefined;
+  const isKnown = copy !== null && tag !== undefined && copy.until > now + leastAheadMs;
+  const headers = isKnown ? { 'if-none-match': tag } : {};
+  const response = await fetchFile(outbound, calendar.url, headers);
   if (isKnown && response.status === 304) return { kind: 'unchanged' };
   if (response.status !== 200) throw new Error(`the calendar's server answered ${response.status}`);
   if (Buffer.byteLength(response.body) > limits.calendarBytes)
@@ -77,7 +83,7 @@ async function readCalendar(
   return {
     kind: 'read',
     copy: await parseInThread({ text: response.body, timeZone, now, ...range }),
-    etag: typeof newTag === 'string' && newTag.length <= 1_000 ? newTag : null,
+    etag: typeof newTag === 'string' && newTag.length <= 1_000 ? `${version} ${newTag}` : null,
   };
 }
 

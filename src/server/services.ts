@@ -42,7 +42,7 @@ import { createDueTimes } from '#storage/directory/due-times.ts';
 import { makePrivateFolder, realDatabasePath } from '#storage/sqlite/file/database-file.ts';
 import type { Logger } from './log.ts';
 import type { OtlpTracing } from './otlp-tracing.ts';
-import { commit, version } from './version.ts';
+import { build, commit, version } from './version.ts';
 
 const webFolder = fileURLToPath(new URL('../../dist/web/', import.meta.url));
 const docsFolder = fileURLToPath(new URL('../../dist/docs/', import.meta.url));
@@ -166,6 +166,7 @@ export async function createServices(
     schedules: onCall,
     outboundOf: createOutbounds(config.channels.allow),
     now,
+    version: build,
     onRead: async ({ tenant, id, reading }, isOther) => {
       if (isOther) await tenancy.refresh(tenant);
       if (isOther || reading.failingSince !== null) await watchOnCall(attention.schedule, tenant, id);

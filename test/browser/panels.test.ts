@@ -115,6 +115,11 @@ test('a phone is shown as one, with its topic, and without what only screens do'
         ...{ quietFrom: '22:00', quietUntil: '06:00', criticalRings: false, deleteClears: true },
         quietDays: ['mon', 'tue', 'wed', 'thu', 'fri'],
       });
+    // Nobody knows its app before it has connected.
+    await drawer.getByText('Gotify', { exact: true }).click();
+    expect(await drawer.locator('pre').allTextContents()).toEqual([`${lab.server.url}/gotify`]);
+    await drawer.getByText('ntfy', { exact: true }).click();
+    expect(await drawer.locator('pre').allTextContents()).toEqual([`${lab.server.url}/ntfy`, json.topic]);
     await page.keyboard.press('Escape');
     expect(errors).toEqual([]);
     await lab.server.call('DELETE', `/api/panels/${json.id}`, { token });

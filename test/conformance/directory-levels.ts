@@ -152,6 +152,56 @@ export function levelsConformance(lab: () => DirectoryLab): void {
     expect(await levels.remove(tenant, 'a_b', 'x', 6)).toBe(true);
   });
 
+  test('a rule cannot begin to name a level that was deleted meanwhile; a rule that named it can be changed', async () => {
+    const { directory, newTenant } = lab();
+    const { levels, rules } = directory;
+    const tenant = await newTenant();
+    await levels.put(tenant, 'deploy', {}, 'x', 1);
+    const naming = (level: string) =>
+      [
+        { when: { level: ['info', level] } },
+        { when: { not: { minLevel: level } } },
+        { then: { setLevel: level } },
+        { then: { suppress: { when: { level: [level] }, equal: ['host'] } } },
+        { then: { escalate: [{ afterMs: 60_000, setLevel: level }] } },
+      ] as const;
+    const rule = (id: string, wanted: object, name = id) =>
+      newRule(id, { name, then: { mute: true }, ...wanted } as never, 'UTC');
+    const gone = { code: 'conflict', message: expect.stringContaining('is deleted') };
+    for (const wanted of naming('gone'))
+      for (const position of [undefined, 1])
+        await expect(rules.create(tenant, rule('r', wanted), 'x', 1, position)).rejects.toMatchObject(gone);
+    for (const [i, wanted] of naming('deploy').entries())
+      await rules.create(tenant, rule(`r${i}`, wanted), 'x', 1);
+    const { revision } = await rules.set(tenant);
+    expect(
+      await rules.update(tenant, rule('r0', { then: { setLevel: 'gone' } }), 'x', 2, revision),
+    ).toBeUndefined();
+    // As an earlier version of the server allowed it.
+    expect(await levels.remove(tenant, 'deploy', 'x', 3)).toBe(true);
+    const renamed = rule('r0', { when: { level: ['deploy'] } }, 'other name');
+    expect(await rules.update(tenant, renamed, 'x', 4, revision)).toMatchObject({ name: 'other name' });
+  });
+
+  test('of a rule that begins to name a level and its deletion at the same moment, one happens', async () => {
+    const { directory, newTenant } = lab();
+    const { levels, rules } = directory;
+    const tenant = await newTenant();
+    for (let i = 0; i < 10; i++) {
+      const name = `level-${i}`;
+      await levels.put(tenant, name, {}, 'x', 1);
+      const { revision } = await rules.set(tenant);
+      const [removed, made] = await Promise.allSettled([
+        levels.remove(tenant, name, 'x', 1, revision),
+        rules.create(tenant, newRule(`r${i}`, { name, then: { setLevel: name } }, 'UTC'), 'x', 1),
+      ]);
+      expect(removed).toEqual({
+        status: 'fulfilled',
+        value: made.status === 'rejected' ? true : undefined,
+      });
+    }
+  });
+
   test('a deleted level is known once, by the rank it had last', async () => {
     const { directory, newTenant } = lab();
     const [tenant, other] = [await newTenant(), await newTenant()];

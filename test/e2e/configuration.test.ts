@@ -442,6 +442,11 @@ describe('a mistake is reported with file, line and column, and nothing is chang
       /:5:11: panels\[2\]\.name: "a" is the name of another one at .*:3:11/,
     ],
     [
+      'quiet hours without their end',
+      'version: 1\npanels:\n  - name: a\n  - name: b\n    display: { quietFrom: "22:00" }\n',
+      ':5:27: panels[1].display.quietFrom: needs quietUntil',
+    ],
+    [
       'a panel that is not there',
       'version: 1\nrules:\n  - name: x\n    then:\n      panels: { names: [nowhere] }\n',
       ':5:25: rules[0].then.panels.names[0]: there is no panel "nowhere", neither in this file nor on the server',

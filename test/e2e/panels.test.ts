@@ -40,6 +40,14 @@ test('twenty screens that register one name at once are one panel', async () => 
   expect(new Set(answers.map(({ json }) => json.id)).size).toBe(1);
 });
 
+test('a panel of another kind than the named one is not taken for it', async () => {
+  await register({ name: 'East wall' });
+  const phone = await register({ name: 'East wall', kind: 'phone' });
+  expect(phone.status).toBe(409);
+  expect(phone.json.error).toBe('a panel of the kind screen is named "East wall": choose another name');
+  expect((await register({ name: 'East wall', kind: 'screen' })).status).toBe(200);
+});
+
 test('a panel without tags and place has none', async () => {
   expect((await register({ name: 'Plain' })).json).toMatchObject({ tags: [], location: null });
 });

@@ -164,6 +164,31 @@ test('attempts are limited as those of the sign-in page are, together with them'
   expect(statuses.slice(10)).toEqual([429, 429]);
 });
 
+test('a phone ends with the membership of the person who signed it in; tokens made in the dashboard stay', async () => {
+  const { admin, get, call, tenant } = await world();
+  const { token } = (await clientOf(admin.email)).json;
+  const browser = await TestBrowser.of(server, admin);
+  const panel = (await browser.post('/api/panels', { name: 'Ada’s phone', kind: 'phone' })).json;
+  const made = { name: 'Ada’s phone', scopes: ['panel'], panelId: panel.id };
+  const ofColleague = (await browser.post('/api/tokens', made)).json.token;
+  const other = await makePerson(server, 'admin', { tenant });
+  const ofOther = (await clientOf(other.email)).json.token;
+  const readWith = async (each: string) =>
+    (await server.call('GET', '/gotify/message', { headers: key(each) })).status;
+  const statuses = () => Promise.all([token, ofColleague, ofOther].map(readWith));
+  await call('PATCH', `/api/members/${admin.id}`, { role: 'member' });
+  expect(await statuses()).toEqual([200, 200, 200]);
+  const { tokens } = await get('tokens');
+  const { id } = tokens.find(
+    ({ name, createdBy }: { name: string; createdBy: string }) =>
+      name === 'Pixel 8' && createdBy === admin.email,
+  );
+  expect((await call('DELETE', `/api/members/${admin.id}`)).status).toBe(204);
+  expect(await statuses()).toEqual([401, 200, 200]);
+  const { entries } = await get('audit?action=member.remove');
+  expect(entries[0].detail.revokedTokens).toEqual([`Pixel 8 (${id})`]);
+});
+
 test('the token of the phone stays when the password changes, and ends when an admin revokes it', async () => {
   const { admin, get, call } = await world();
   const { token } = (await clientOf(admin.email)).json;

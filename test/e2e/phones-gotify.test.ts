@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type GotifyMessage, key, openGotify, parseGotify, signIn } from '#test/support/gotify-client.ts';
 import { openSocket } from '#test/support/ntfy-client.ts';
+import { RawConnection } from '#test/support/raw-http.ts';
 import { TestServer } from '#test/support/server.ts';
 
 let server: TestServer;
@@ -389,6 +390,18 @@ describe('an alarm on a phone of Gotify', () => {
     await send({ title: 'new' });
     expect(await titles()).toEqual(['new']);
     expect((await ask('DELETE', `application/${appid}`)).status).toBe(404);
+  });
+
+  test('deletes no further messages once it has left', async () => {
+    const { send, list, signedIn, phone } = await world();
+    await signedIn();
+    await Promise.all(Array.from({ length: 410 }, (_, i) => send({ title: `error ${i}` })));
+    const connection = await RawConnection.open(server.url);
+    // The server does not distinguish a client that has left from one that only sends nothing more.
+    await connection.write(`DELETE /gotify/message HTTP/1.1\r\nHost: x\r\nX-Gotify-Key: ${phone}\r\n\r\n`);
+    connection.finish();
+    await connection.closed;
+    expect(await list()).not.toEqual([]);
   });
 
   test('does not ring in quiet hours, unless it is critical', async () => {

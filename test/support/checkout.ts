@@ -38,6 +38,16 @@ if (args[0] === 'serve') {
 }
 `;
 
+/** Knows no setting. */
+const settings = `
+export class ConfigError extends Error {
+  problems = ['BELFRY_WRONG is not a setting'];
+}
+export const readConfig = (env) => {
+  if (env.BELFRY_WRONG) throw new ConfigError();
+};
+`;
+
 /** A fake \`npm ci\`: records that it ran, fails on request, unpacks a fake Node, and goes on while there is a file npm-hold. */
 const npm = `
 const { appendFileSync, chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } = require('node:fs');
@@ -75,8 +85,9 @@ export class Checkout {
     mkdirSync(join(this.root, 'src'), { recursive: true });
     const original = join(import.meta.dirname, '../..');
     cpSync(join(original, 'scripts'), join(this.root, 'scripts'), { recursive: true });
-    const { scripts } = JSON.parse(readFileSync(join(original, 'package.json'), 'utf8'));
-    this.write('package.json', JSON.stringify({ name: 'stand-in', type: 'module', scripts }));
+    const { scripts, imports } = JSON.parse(readFileSync(join(original, 'package.json'), 'utf8'));
+    this.write('package.json', JSON.stringify({ name: 'stand-in', type: 'module', scripts, imports }));
+    this.write('src/settings/config.ts', settings);
     this.lock('1.0.0');
     this.write('dist/server/main.js', server);
     this.write('npm-cli.cjs', npm);

@@ -116,7 +116,7 @@ export class ServerProcess {
 
 /** The arguments of Node with which `npm start` runs the server. */
 function serverArguments(): string[] {
-  return targets.start?.([])[0]?.argv ?? [];
+  return targets.start?.([]).at(-1)?.argv ?? [];
 }
 
 /** Runs an administration command on the data of a folder; returns its stdout. @throws Error when it fails. */

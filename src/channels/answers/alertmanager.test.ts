@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import type { Answered, ChannelAnswer } from '#core/channels/answers.ts';
 import type { ChannelRecord } from '#core/channels/channels.ts';
-import { createOutbound } from '#outbound/outbound.ts';
+import { createOutbound, type Outbound } from '#outbound/outbound.ts';
 import { eventually } from '#test/support/eventually.ts';
 import { Receiver } from '#test/support/receiver.ts';
 import { AlertmanagerSilences } from './alertmanager.ts';
@@ -46,10 +46,15 @@ const silenceOf = (id: string, over: object = {}) => ({
   ...{ id, status: { state: 'active' }, createdBy: 'Ann', comment: 'x', endsAt: '2030-01-01T00:00:00Z' },
   ...over,
 });
-function start({ url = `${receiver.url}/am`, labels, tenant = 1 }: StartOptions = {}) {
+function start({
+  url = `${receiver.url}/am`,
+  labels,
+  tenant = 1,
+  outbound = createOutbound(['127.0.0.1']),
+}: StartOptions = {}) {
   const channel = { tenant, id: 'c', name: 'am', kind: 'alertmanager' } as unknown as ChannelRecord;
   const options: SourceOptions = {
-    ...{ channel, tenant: 'acme', outbound: createOutbound(['127.0.0.1']) },
+    ...{ channel, tenant: 'acme', outbound },
     setup: {
       id: 'c',
       settings: { url, user: 'u', ...(labels && { labels }) },
@@ -78,6 +83,7 @@ interface StartOptions {
   readonly url?: string;
   readonly labels?: string;
   readonly tenant?: number;
+  readonly outbound?: Outbound;
 }
 const polls = () => receiver.received.filter(({ path }) => path.includes('alerts')).length;
 const polled = (count: number) =>
@@ -101,6 +107,28 @@ test('after ten polls, a silence was followed once, with the login of the channe
     path: '/am/api/v2/alerts?active=false&silenced=true&inhibited=true&unprocessed=false',
     headers: { authorization: `Basic ${Buffer.from('u:hunter2').toString('base64')}` },
   });
+});
+
+test('sixteen answers are fetched at a time, of all channels together', async () => {
+  const answered = Promise.withResolvers<void>();
+  let requests = 0;
+  const outbound = {
+    request: async () => {
+      requests += 1;
+      await answered.promise;
+      return { status: 200, headers: {}, body: '[]' };
+    },
+  } as unknown as Outbound;
+  const sources = Array.from({ length: 20 }, (_, tenant) => {
+    start({ tenant, outbound });
+    return source;
+  });
+  onTestFinished(async () => void (await Promise.all(sources.map((each) => each?.close()))));
+  // Each channel begins with a request, in the turn in which it was started.
+  await new Promise(setImmediate);
+  expect(requests).toBe(16);
+  answered.resolve();
+  await expect.poll(() => requests, { timeout: 60_000 }).toBeGreaterThan(20);
 });
 
 test('without silenced alerts, silences are not asked for', async () => {

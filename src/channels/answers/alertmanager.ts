@@ -16,7 +16,7 @@ import type { TenantId } from '#core/log/route.ts';
 import { alertLabels, authorizationOf } from '../kinds/alertmanager.ts';
 import { attemptMs, urlWith } from '../message.ts';
 import { readActiveSilences, readSilencedAlerts } from './silenced.ts';
-import { type AnswerSource, reading, type SourceOptions } from './source.ts';
+import { type AnswerSource, fetching, reading, type SourceOptions } from './source.ts';
 
 const alertsPath = '/api/v2/alerts?active=false&silenced=true&inhibited=true&unprocessed=false';
 const silencesPath = '/api/v2/silences';
@@ -263,7 +263,12 @@ export class AlertmanagerSilences implements AnswerSource {
     return held;
   }
 
-  async #read<T>(path: string, read: (body: string) => T): Promise<T> {
+  #read<T>(path: string, read: (body: string) => T): Promise<T> {
+    const { tenant } = this.#options.channel;
+    return fetching.run(tenant, () => this.#fetch(path, read), this.#closing.signal);
+  }
+
+  async #fetch<T>(path: string, read: (body: string) => T): Promise<T> {
     const { setup, outbound, channel } = this.#options;
     const { signal } = this.#closing;
     const { status, body } = await outbound.request(

@@ -8,6 +8,9 @@ import type { ChannelSetup } from '../message.ts';
 /** Reads what systems answer, a tenth of the time at most. Tenants take turns. */
 export const reading = new FairQueue(1, (tookMs) => 9 * tookMs);
 
+/** Fetches and reads what may be large: so many answers are in memory at most. Tenants take turns. */
+export const fetching = new FairQueue(16);
+
 /** What gets the answers of one channel. */
 export interface AnswerSource {
   /** Resolves once nothing more comes, and what is being done is done. */

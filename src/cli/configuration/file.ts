@@ -15,6 +15,7 @@ import {
   visit,
 } from 'yaml';
 import { Configuration, sections } from '#contract/configuration.ts';
+import { incompleteSettings } from '#contract/panels/panel.ts';
 import { isPlainObject } from '#contract/plain-object.ts';
 import { Failure } from '../failure.ts';
 import { visibleText } from '../terminal-text.ts';
@@ -69,7 +70,11 @@ export async function parseConfiguration(text: string, name: string): Promise<Co
   const { document, data } = parsed(text, lines, at, name);
   const place = (path: Path, of?: 'field') => at(offsetOf(document, path, of));
   const problems = problemsOf(Configuration, data, maxProblems);
-  if (problems.length === 0) problems.push(...repeatedNames(data as Configuration, place));
+  if (problems.length === 0)
+    problems.push(
+      ...repeatedNames(data as Configuration, place),
+      ...incompleteDisplays(data as Configuration),
+    );
   if (problems.length > 0) {
     const found = await Promise.all(
       problems.map(
@@ -129,6 +134,15 @@ function repeatedNames(configuration: Configuration, place: (path: Path) => stri
     });
   });
 }
+
+/** Display settings without the one that they need, which the server would refuse in the middle of the apply. */
+const incompleteDisplays = ({ panels = [] }: Configuration): Problem[] =>
+  panels.flatMap(({ display = {} }, i) =>
+    incompleteSettings(display).map(([name, needed]) => ({
+      path: ['panels', i, 'display', name],
+      message: `needs ${needed}`,
+    })),
+  );
 
 async function sentenceOf({ path, message, known }: Problem): Promise<string> {
   const where = nameOf(known ? path.slice(0, -1) : path);

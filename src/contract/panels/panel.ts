@@ -78,11 +78,24 @@ export const DisplaySettings = patch('DisplaySettings', {
 });
 export type DisplaySettings = Static<typeof DisplaySettings>;
 
+/** Those that have no effect without another one, and that one. */
+const needs = [
+  ['quietFrom', 'quietUntil'],
+  ['quietUntil', 'quietFrom'],
+  ['quietDays', 'quietFrom'],
+  ['dimFrom', 'dimUntil'],
+  ['dimUntil', 'dimFrom'],
+] as const;
+
+/** The settings that are given without the one that they need, with its name. */
+export const incompleteSettings = (display: DisplaySettings): readonly (readonly [string, string])[] =>
+  needs.filter(([name, needed]) => display[name] !== undefined && display[needed] === undefined);
+
 export const PanelRegister = component('PanelRegister', {
   name: PanelName,
   tags: Type.Optional(Tags),
   location: Type.Optional(Location),
-  kind: Type.Optional({ ...Kind, description: 'Of a new panel; default `screen`.' }),
+  kind: Type.Optional({ ...Kind, description: 'Default of a new panel: `screen`.' }),
 });
 export type PanelRegister = Static<typeof PanelRegister>;
 

@@ -81,6 +81,7 @@ export const auditFacts = [
   'removed',
   'reset',
   'revokedKeys',
+  'revokedTokens',
   'secretsChanged',
   'sessions',
   'to',

@@ -23,7 +23,7 @@ export interface OnCallRecord extends OnCallFields {
 export interface CalendarReading {
   /** The last good copy; null until the calendar has been read. */
   readonly copy: CalendarCopy | null;
-  /** Of the copy, as the server of the calendar named it. */
+  /** Of the copy, as the server of the calendar named it, after the version of Belfry that read it. */
   readonly etag: string | null;
   readonly readAt: number | null;
   readonly failingSince: number | null;

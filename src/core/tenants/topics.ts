@@ -2,6 +2,7 @@
  * Topics: the names of panels in the addresses of ntfy. A topic is made of the panel's name when the panel is registered, is unique
  * in its tenant, and never changes, so that renaming a panel cuts off no phone.
  */
+import { hash } from 'node:crypto';
 import type { PanelRecord } from './directory.ts';
 
 /** As ntfy's clients allow. */
@@ -37,6 +38,13 @@ export function freeTopic(topic: string, taken: ReadonlySet<string>): string {
     if (!taken.has(next)) return next;
   }
 }
+
+/** The topic of the panel of a phone that a person signed in with their account: another one for each name of a phone. */
+export const signedInTopic = (person: string, name: string): string =>
+  `gotify-${hash('sha256', `${person} ${name}`, 'hex').slice(0, 32)}`;
+
+/** SQL: the pattern of {@link signedInTopic} for `like`. */
+export const signedInTopics = `gotify-${'_'.repeat(32)}`;
 
 interface Topics {
   readonly panels: number;

@@ -3,6 +3,7 @@ import { noTexts } from '#contract/history/fields.ts';
 import { limits } from '#contract/limits.ts';
 import {
   type IdentifyEvent,
+  incompleteSettings,
   Panel,
   type PanelCommand,
   PanelCommanded,
@@ -16,7 +17,7 @@ import {
 } from '#contract/panels/panel.ts';
 import { builtInStyles, minRankOf } from '#contract/routing/level-styles.ts';
 import { watchPanel } from '#core/alarms/lost-panels.ts';
-import { badRequest, forbidden, notFound, requireFound } from '#core/errors.ts';
+import { badRequest, conflict, forbidden, notFound, requireFound } from '#core/errors.ts';
 import { actorOf, mayUsePanel, type Principal, shownNameOf } from '#core/people/access.ts';
 import { tooManyPanels } from '#core/people/pairing.ts';
 import { isQuietFor, phonePanelOf } from '#core/streams/encoding.ts';
@@ -109,7 +110,8 @@ function writeRoutes(app: App, services: Services): void {
       { scope: 'panel', role: 'admin' },
       {
         summary: 'Register a panel',
-        description: 'A name that exists returns its panel, so a screen can register at every start.',
+        description:
+          'A name that exists returns its panel, so a screen can register at every start. If the panel is not of the given kind, it is a conflict.',
         body: PanelRegister,
         response: { 200: Panel, 201: Panel, ...problems(409) },
       },
@@ -126,6 +128,9 @@ function writeRoutes(app: App, services: Services): void {
       };
       const registered = await directory.panels.register(tenant, wanted, actorOf(principal), now());
       if (!registered) throw tooManyPanels();
+      const { kind } = registered.panel;
+      if (kind !== (body.kind ?? kind))
+        throw conflict(`a panel of the kind ${kind} is named "${body.name}": choose another name`);
       if (registered.created) tenancy.addPanel(tenant, registered.panel);
       reply.code(registered.created ? 201 : 200);
       return panelView(services, principal, registered.panel.id);
@@ -287,23 +292,13 @@ async function refuseOtherName({ tenancy }: Services, principal: Principal, name
   if (own?.name !== name) throw forbidden();
 }
 
-/** Display settings that have no effect without another one. */
-const needs = [
-  ['quietFrom', 'quietUntil'],
-  ['quietUntil', 'quietFrom'],
-  ['quietDays', 'quietFrom'],
-  ['dimFrom', 'dimUntil'],
-  ['dimUntil', 'dimFrom'],
-] as const;
-
 async function checkDisplay(
   { tenancy }: Services,
   tenant: number,
   display: PanelPatch['display'],
 ): Promise<void> {
-  for (const [name, needed] of needs)
-    if (display?.[name] !== undefined && display[needed] === undefined)
-      throw badRequest(`display.${name} needs ${needed}`);
+  const [first] = incompleteSettings(display ?? {});
+  if (first) throw badRequest(`display.${first[0]} needs ${first[1]}`);
   if (display?.timeZone !== undefined) checkTimeZone(display.timeZone, 'display.timeZone');
   if (display?.minLevel === undefined) return;
   const { levels } = await tenancy.current(tenant);

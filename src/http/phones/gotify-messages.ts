@@ -17,6 +17,7 @@ import { type MessagesPage, type MessagesWanted, readMessages } from '#core/stre
 import type { PanelRecord } from '#core/tenants/directory.ts';
 import { iso } from '#core/time/time.ts';
 import { problems, route, wholeNumber } from '../openapi/route-schemas.ts';
+import { connectionSignal } from '../requests.ts';
 import type { App, Services } from '../services.ts';
 import { findPanel, NumberPath, ofPhones, wholeText } from './gotify-panel.ts';
 
@@ -136,10 +137,12 @@ async function takeAllOff(services: Services, request: FastifyRequest, applicati
   const { receipts, metrics, now } = services;
   const { tenant } = request.principal;
   const panel = await findPanel(services, request);
+  const signal = connectionSignal(request);
   // A message that comes after this stays.
   const began = now();
   let since = 0;
   for (let pages = 0; panel && pages < pagesAtOnce; pages++) {
+    signal.throwIfAborted();
     const page = await messagesOf(services, tenant, {
       ...{ panel, limit: pageSize, since },
       ...(application !== undefined && { application }),

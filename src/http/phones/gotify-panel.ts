@@ -1,12 +1,11 @@
 /** The panel that a client of Gotify stands for. */
-import { hash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { notFound } from '#core/errors.ts';
 import { actorOf, type Principal } from '#core/people/access.ts';
 import { newToken } from '#core/people/credentials.ts';
 import type { PanelRecord } from '#core/tenants/directory.ts';
-import { findByTopic } from '#core/tenants/topics.ts';
+import { findByTopic, signedInTopic } from '#core/tenants/topics.ts';
 import type { PersonPrincipal } from '../callers/people.ts';
 import type { Services } from '../services.ts';
 import { registerPhone } from './phones.ts';
@@ -62,7 +61,7 @@ export async function addPhone(
 ): Promise<{ readonly panel: PanelRecord; readonly token: string }> {
   const { directory, tenancy, now } = services;
   const { tenant, id: person } = admin;
-  const topic = `gotify-${hash('sha256', `${person} ${name}`, 'hex').slice(0, 32)}`;
+  const topic = signedInTopic(person, name);
   const find = async () => findByTopic((await tenancy.get(tenant)).panels, topic);
   const panel =
     (await find()) ??

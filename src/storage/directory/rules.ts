@@ -1,6 +1,7 @@
 import { type Expression, type SqlBool, sql } from 'kysely';
 import { limits } from '#contract/limits.ts';
 import type { RuleSpec } from '#contract/routing/rule.ts';
+import { levelsOf } from '#contract/routing/rule-names.ts';
 import { conflict } from '#core/errors.ts';
 import type { Ref, TenantId } from '#core/log/route.ts';
 import type { RuleRecord, Rules } from '#core/tenants/directory.ts';
@@ -81,7 +82,8 @@ export function createRules(db: Database): Rules {
         const others = places.filter((each) => each !== own);
         return change(db, {
           entry: { tenant, by, at, action: 'rule.create', subject: spec.id, detail: withoutId(spec) },
-          when: sql<SqlBool>`${unchanged} and ${hasRoom(tenant)} and ${fits(tenant, spec)} and ${hasSchedule(tenant, spec)}`,
+          when: sql<SqlBool>`${unchanged} and ${hasRoom(tenant)} and ${fits(tenant, spec)}
+            and ${hasSchedule(tenant, spec)} and ${hasLevels(tenant, spec)}`,
           effects: (guard) => [
             bumpRevision(tenant, guard),
             ...moveRules(tenant, others, guard),
@@ -103,7 +105,10 @@ export function createRules(db: Database): Rules {
               const made = await insert(placesFor(order, rules), same);
               return made.row || (await holds(same)) ? made : undefined;
             });
-      if (!made.row) throw (await holds(hasSchedule(tenant, spec))) ? full() : scheduleGone();
+      if (!made.row) {
+        if (!(await holds(hasSchedule(tenant, spec)))) throw gone('on-call schedule');
+        throw (await holds(hasLevels(tenant, spec))) ? full() : gone('level');
+      }
       // A position may have moved any number of rules.
       if (position !== undefined) await earlier.added(tenant, sizeCheckBytes);
       return toRecord(made.row);
@@ -124,7 +129,7 @@ export function createRules(db: Database): Rules {
             detail: { name: toSpec(row).name, ...detail },
           },
           when: sql<SqlBool>`${unchanged} and ${isInForce(tenant, spec.id, revision)} and ${fits(tenant, spec, row.spec)}
-            and ${hasSchedule(tenant, spec, toSpec(row))}`,
+            and ${hasSchedule(tenant, spec, toSpec(row))} and ${hasLevels(tenant, spec, toSpec(row))}`,
           effects: (guard) => [
             bumpRevision(tenant, guard),
             endVersion(tenant, [spec.id], guard),
@@ -241,7 +246,16 @@ function hasSchedule(
   return precondition('on_call', { tenant, id: onCall });
 }
 
-const scheduleGone = () => conflict('the on-call schedule that the rule names is deleted: name another one');
+/** SQL: the levels that the rule names exist, except for those that the rule before the change named, too. */
+function hasLevels(tenant: TenantId, spec: RuleSpec, before?: RuleSpec): Expression<SqlBool> {
+  const known = new Set(before && levelsOf(before));
+  const names = [...new Set(levelsOf(spec))].filter((name) => !known.has(name));
+  if (names.length === 0) return always;
+  return sql<SqlBool>`(select count(*) from levels where tenant = ${tenant} and name in (${sql.join(names)}))
+    = ${names.length}`;
+}
+
+const gone = (what: string) => conflict(`the ${what} that the rule names is deleted: name another one`);
 
 const full = () =>
   conflict(

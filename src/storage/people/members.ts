@@ -3,6 +3,7 @@ import type { Role } from '#contract/people/token.ts';
 import type { TenantId } from '#core/log/route.ts';
 import { grantableRoles } from '#core/people/access.ts';
 import type { MemberChange, MemberOutcome, MemberRecord, Members } from '#core/people/members.ts';
+import { signedInTopics } from '#core/tenants/topics.ts';
 import type { Database, MemberRow, PersonRow, Statement } from '../database/sql.ts';
 import {
   type Changed,
@@ -111,7 +112,7 @@ async function setRole(
 ): Promise<MemberOutcome> {
   const { tenant, person, as, by, at } = wanted;
   const grants = { tenant, creator: person, at, keeps: grantableRoles(role) };
-  const revokedKeys = (await db.read(keysToRevoke(grants))).map(({ id, name }) => `${name} (${id})`);
+  const revokedKeys = await namesOf(db, keysToRevoke(grants));
   const result = await compareAndSet(db, read, ({ role: from, email }) => {
     if (from === role || isReserved(from, as) || isReserved(role, as)) return undefined;
     return {
@@ -149,7 +150,12 @@ async function remove(
 ): Promise<MemberOutcome> {
   const { tenant, person, as, by, at } = wanted;
   const grants = { tenant, creator: person, at, keeps: [] };
-  const revokedKeys = (await db.read(keysToRevoke(grants))).map(({ id, name }) => `${name} (${id})`);
+  const revokedKeys = await namesOf(db, keysToRevoke(grants));
+  const ofPhones = ofSignedInPhones(tenant, person);
+  const revokedTokens = await namesOf(
+    db,
+    sql`select id, name from credentials where ${ofPhones} order by created_at, id`,
+  );
   const result = await compareAndSet(db, read, ({ role, email }) => {
     if (isReserved(role, as)) return undefined;
     return {
@@ -159,12 +165,18 @@ async function remove(
         at,
         action: 'member.remove',
         subject: person,
-        detail: { email, role, ...(revokedKeys.length > 0 && { revokedKeys }) },
+        detail: {
+          email,
+          role,
+          ...(revokedKeys.length > 0 && { revokedKeys }),
+          ...(revokedTokens.length > 0 && { revokedTokens }),
+        },
       },
       when: mayEnd(wanted, role),
       effects: (guard) => [
         deleteWhen('members', { tenant, person }, guard),
         deleteWhen('push_devices', { tenant, person }, guard),
+        sql`update credentials set revoked_at = ${at} where ${ofPhones} and ${guard}`,
         ...endGrants({ ...grants, actor: email }, guard),
       ],
       after: mayStill(wanted),
@@ -173,6 +185,20 @@ async function remove(
   if (!result) return 'not-found';
   if (isReserved(result.before.role, as)) return 'forbidden';
   return outcomeOf(result);
+}
+
+/** SQL: the tokens in force that a person made for the phones that they signed in with their account. */
+function ofSignedInPhones(tenant: TenantId, person: string): Expression<SqlBool> {
+  return sql<SqlBool>`tenant = ${tenant} and kind = 'token' and maker = ${person} and revoked_at is null
+    and panel_id in (select id from panels where tenant = ${tenant} and topic like ${signedInTopics})`;
+}
+
+/** Of credentials, as in "deploy (0123456789)". */
+async function namesOf(
+  db: Database,
+  query: Statement<{ readonly id: string; readonly name: string }>,
+): Promise<string[]> {
+  return (await db.read(query)).map(({ id, name }) => `${name} (${id})`);
 }
 
 /** Whether the change needs an owner: only owners make, demote and remove owners. */

@@ -13,7 +13,7 @@ import { missingPackage, runs, skipReason } from '#test/support/skip-reason.ts';
 
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
 /** What V8 is told when `npm start` runs the server, which every other way to start it repeats. */
-const v8Flags = (targets.start?.([])[0]?.argv ?? []).filter((arg) => /^--(?:max|no)-/.test(arg));
+const v8Flags = (targets.start?.([]).at(-1)?.argv ?? []).filter((arg) => /^--(?:max|no)-/.test(arg));
 const scratch = mkdtempSync(join(tmpdir(), 'belfry-deploy-'));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 

@@ -162,6 +162,7 @@ const types = {
   order: Array.isArray,
   secrets: Array.isArray,
   revokedKeys: Array.isArray,
+  revokedTokens: Array.isArray,
   invitedBy: isText,
   rate: (value: unknown) => value === null || value === 'off' || isFields(value),
   retentionDays: isLimit,

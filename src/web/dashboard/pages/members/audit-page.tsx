@@ -189,6 +189,10 @@ const Fact = ({ fact: { label, before, after } }: { fact: AuditFact }) => (
 
 /** The words for audit entries, with the names of the tenant's panels, channels, rules and members. */
 
+/** Of credentials, as in "deploy (0123456789)". */
+const namesOf = (credentials: readonly string[]): string =>
+  credentials.map((each) => each.replace(/ \([A-Za-z0-9]+\)$/, '')).join(', ');
+
 interface WordsOfAudit extends AuditWords, SubjectWords {
   /** "Rule changed" */
   action(entry: AuditEntry): string;
@@ -224,9 +228,8 @@ function useAuditWords(): WordsOfAudit {
       kind: (value: string) => find('channels', `kind.${value}`) ?? value,
       minLevel: (value: string) => rules.level(value),
       secrets: (names: readonly string[]) => names.map(field).join(', ') || '–',
-      // As in "deploy (0123456789)".
-      revokedKeys: (keys: readonly string[]) =>
-        keys.map((key) => key.replace(/ \([a-z0-9]+\)$/, '')).join(', '),
+      revokedKeys: namesOf,
+      revokedTokens: namesOf,
       invitedBy: actorText,
       order: (ids: readonly string[]) => ids.map((id) => nameOf(id) ?? t('deletedRule')).join(', '),
       panelId: (id: string) => nameOf(id) ?? t('deletedPanel'),

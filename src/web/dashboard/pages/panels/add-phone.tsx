@@ -17,10 +17,9 @@ import {
 import { type Tenant, useTenant } from '#web/dashboard/api/tenant.tsx';
 import { Icon } from '#web/dashboard/components/icon.tsx';
 import { Dialog, DialogForm, NewContent } from '#web/dashboard/components/layers.tsx';
-import { SegmentedField } from '#web/dashboard/fields/choice-fields.tsx';
 import { Ago } from '#web/dashboard/formats/use-formats.tsx';
 import styles from './pairing.module.css';
-import { type App, appOf, apps, PhoneAddress } from './phone-address.tsx';
+import { type App, AppField, appOf, PhoneAddress } from './phone-address.tsx';
 import { PhoneRules, PhoneTest } from './phone-check.tsx';
 
 type TokenCreated = Token & { readonly token: string };
@@ -114,20 +113,12 @@ export function AddPhoneDialog({
               error={isTaken && t('phoneNameTaken')}
             />
           )}
-          <SegmentedField
-            label={t('phoneApp')}
-            description={t('phoneAppHint')}
-            value={app}
-            onChange={setApp}
-            options={apps.map((each) => [each, appNames[each]])}
-          />
+          <AppField hint={t('phoneAppHint')} value={app} onChange={setApp} />
         </DialogForm>
       )}
     </Dialog>
   );
 }
-
-const appNames: Readonly<Record<App, string>> = { ntfy: 'ntfy', gotify: 'Gotify' };
 
 const askEveryMs = 1_000;
 

@@ -10,17 +10,21 @@ import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { Ago, useFormats } from '#web/dashboard/formats/use-formats.tsx';
 import { AddPhoneDialog } from './add-phone.tsx';
 import styles from './panels.module.css';
-import { appOf, PhoneAddress } from './phone-address.tsx';
+import { AppField, appOf, PhoneAddress } from './phone-address.tsx';
 
 export function PhoneAccess({ panel }: { panel: Panel }) {
   const { t } = useTranslation('panels');
   const { may } = useTenant();
   const [isConnecting, setConnecting] = useState(false);
+  // Nobody knows the app of a phone that has never connected.
+  const isUnknown = panel.version === null;
+  const [chosen, setChosen] = useState(appOf(panel));
   return (
     <section className={styles.part} aria-labelledby="phone-access">
       <h3 id="phone-access">{t('phoneAccess')}</h3>
       <Stack gap="sm">
-        <PhoneAddress app={appOf(panel)} panel={panel} />
+        {isUnknown && <AppField value={chosen} onChange={setChosen} />}
+        <PhoneAddress app={isUnknown ? chosen : appOf(panel)} panel={panel} />
         {may('admin') && (
           <>
             <PhoneTokens panel={panel} />

@@ -152,6 +152,7 @@ export const audit: TranslatedPage<'audit'> = {
   'changed.retentionCount': 'Behaltene Meldungen',
   'changed.retentionDays': 'Behaltene Tage',
   'changed.revokedKeys': 'Widerrufene Schlüssel',
+  'changed.revokedTokens': 'Widerrufene Tokens',
   'changed.role': 'Rolle',
   'changed.scale': 'Größe',
   'changed.scheme': 'Aussehen',

@@ -152,6 +152,7 @@ export const audit = {
   'changed.retentionCount': 'Notifications kept',
   'changed.retentionDays': 'Days kept',
   'changed.revokedKeys': 'Revoked keys',
+  'changed.revokedTokens': 'Revoked tokens',
   'changed.role': 'Role',
   'changed.scale': 'Size',
   'changed.scheme': 'Appearance',
