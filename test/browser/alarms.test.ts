@@ -91,7 +91,7 @@ test('Active mixes both states, open ones first; actions change those in the sta
   await expect.poll(titles).toEqual(['Fan failed', 'BGP peer lost', 'Disk almost full', 'Core switch down']);
   await expect.poll(() => tab('Active').textContent()).toBe('Active 6');
   await row('BGP peer lost').getByText('1 of 3').waitFor();
-  await row('Fan failed').getByText('no panel').waitFor();
+  await row('Fan failed').getByText('no screen').waitFor();
   expect(await row('Fan failed').textContent()).not.toContain('runbook_url');
   await page.keyboard.press('*');
   await bar.getByText('6 selected').waitFor();

@@ -138,12 +138,12 @@ function useEscalates(alarm: Alarm, now: number): string | undefined {
   return t('escalatesIn', { time: formats.duration(Math.ceil(leftMs / unit) * unit) });
 }
 
-/** On which panels it has been shown: the name of one, or how many. */
+/** On which panels it has been shown: the name of one, or how many. A phone does not say what it shows. */
 export function ShownOn({ shownOn }: Pick<Alarm, 'shownOn'>) {
   const { t } = useTranslation('alarms');
   const formats = useFormats();
   const [first, ...others] = shownOn.map(({ name }) => name);
-  if (first === undefined) return <span className={shared.quiet}>{t('noPanel')}</span>;
+  if (first === undefined) return <span className={shared.quiet}>{t('noScreen')}</span>;
   const count = shownOn.length;
   return (
     <bdi title={[`${t('fact.shownOn')}:`, first, ...others].join('\n')}>

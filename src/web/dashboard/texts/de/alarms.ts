@@ -40,7 +40,7 @@ export const alarms: TranslatedPage<'alarms'> = {
   ownerIs_other: 'Zuständig: {{name}}',
   ofSome: '{{names}} ({{owned}} von {{total}})',
   escalatesIn: 'eskaliert in {{time}}',
-  noPanel: 'keine Anzeige',
+  noScreen: 'kein Bildschirm',
   panelCount_one: '{{number}} Anzeige',
   panelCount_other: '{{number}} Anzeigen',
   nobody: 'niemand',

@@ -39,7 +39,7 @@ export const alarms = {
   ownerIs_other: 'Owners: {{name}}',
   ofSome: '{{names}} ({{owned}} of {{total}})',
   escalatesIn: 'escalates in {{time}}',
-  noPanel: 'no panel',
+  noScreen: 'no screen',
   panelCount_one: '{{number}} panel',
   panelCount_other: '{{number}} panels',
   nobody: 'nobody',
