@@ -126,7 +126,7 @@ export function herdSeconds({ panels, nodes, retryMs: [least, most] }: Herd): nu
   const dice = new Dice(1);
   const random = () => dice.next();
   const arrivals = Array.from({ length: panels }, () =>
-    backoffMs(0, { baseMs: least + random() * (most - least), capMs: 30_000, random }),
+    backoffMs(0, { baseMs: least + random() * (most - least), capMs: 30_000 }, random()),
   ).sort((a, b) => a - b);
   const free = new Float64Array(nodes);
   for (const [i, at] of arrivals.entries()) {

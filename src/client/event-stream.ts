@@ -37,7 +37,6 @@ export interface EventStreamOptions {
   readonly onConnection?: (connection: Connection) => void;
   /** Wait before the first reconnect if the server sets none. */
   readonly retryMs?: number;
-  readonly random?: () => number;
   /** Waits before a reconnect; a page may end the wait early. */
   readonly wait?: typeof pause;
 }
@@ -78,7 +77,7 @@ export async function* eventStream(
   finalStatuses: readonly number[],
   options: EventStreamOptions = {},
 ): AsyncGenerator<StreamEvent, void, void> {
-  const { signal, onConnection, random, wait = pause } = options;
+  const { signal, onConnection, wait = pause } = options;
   const memory: Memory = {
     lastEventId: options.lastEventId,
     heartbeatMs: defaultHeartbeatMs,
@@ -98,11 +97,10 @@ export async function* eventStream(
       if (signal?.aborted) return;
       if (isFinal(error, finalStatuses)) throw error;
       if (options.mustResume && isCode(error, 'cursor.invalid')) throw error;
-      end = endOf(error, memory, random);
+      end = endOf(error, memory);
     }
     if (signal?.aborted) return;
-    const backoff = { baseMs: memory.retryMs, capMs: retryCapMs, ...(random && { random }) };
-    const { retryInMs = backoffMs(memory.attempts, backoff) } = memory;
+    const { retryInMs = backoffMs(memory.attempts, { baseMs: memory.retryMs, capMs: retryCapMs }) } = memory;
     memory.attempts += 1;
     memory.retryInMs = undefined;
     onConnection?.({ state: 'waiting', ...end, retryInMs });
@@ -120,11 +118,11 @@ const isFinal = (error: unknown, finalStatuses: readonly number[]): boolean =>
   finalStatuses.includes(error.status);
 
 /** Why a connection ended; records what the error means for the next attempt. */
-function endOf(error: unknown, memory: Memory, random = Math.random): End {
+function endOf(error: unknown, memory: Memory): End {
   if (!(error instanceof ApiError))
     return { reason: error instanceof Error ? error.message : String(error), answered: true };
   if (error.code === 'tenant.suspended') {
-    memory.retryInMs = suspendedRetryMs * (0.5 + random());
+    memory.retryInMs = suspendedRetryMs * (0.5 + Math.random());
     return { reason: error.message, answered: true, suspended: true };
   }
   if (isCode(error, 'cursor.invalid')) memory.lastEventId = undefined;

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { encodeSse } from '#contract/panels/sse.ts';
 import { ApiError } from './call.ts';
 import { createClient } from './client.ts';
@@ -13,6 +13,7 @@ let server: Server | undefined;
 afterEach(() => {
   server?.closeAllConnections();
   server?.close();
+  vi.restoreAllMocks();
 });
 
 /** A server that answers its first request with the first handler, and so on; the last answers all that follow. */
@@ -166,6 +167,7 @@ test.each([401, 403, 404])('an answer of %i ends it', async (status) => {
 });
 
 test('a server that is away is asked again and again, ever more slowly, at its own pace if it names one', async () => {
+  vi.spyOn(Math, 'random').mockReturnValue(1);
   const { url } = await serve(
     refuse(503),
     refuse(500),
@@ -174,7 +176,6 @@ test('a server that is away is asked again and again, ever more slowly, at its o
     refuse(503, { 'retry-after': '7' }),
   );
   const { connections, error } = await read(url, {
-    random: () => 1,
     until: (connection) => connection.state === 'waiting' && connection.retryInMs === 7_000,
   });
   const waits = connections.flatMap((connection) =>
@@ -204,9 +205,9 @@ test('a cursor that the server cannot read is let go', async () => {
 });
 
 test('a suspended tenant is no end: it is asked again about once a minute', async () => {
+  vi.spyOn(Math, 'random').mockReturnValue(0.5);
   const { url } = await serve(refuse(403, { 'belfry-error': 'tenant.suspended' }));
   const { connections, error } = await read(url, {
-    random: () => 0.5,
     until: ({ state }) => state === 'waiting',
   });
   expect(error).toBeUndefined();
