@@ -5,7 +5,7 @@ import { labelsOf, runbookLabel, runbookLinkOf, shownLabels } from '#contract/hi
 import { builtInLevels, builtInStyles } from '#contract/routing/level-styles.ts';
 import { returnReason } from '#core/alarms/reasons.ts';
 import { belfryAsActor } from '#core/log/log.ts';
-import { clip } from '#core/routing/message-text.ts';
+import { clip, clipBytes } from '#core/routing/message-text.ts';
 import { wallText } from '#core/time/time.ts';
 import type { OutboundRequest, OutboundResponse } from '#outbound/outbound.ts';
 
@@ -156,9 +156,15 @@ export function detailsOf(notification: OutgoingNotification): string {
   return labels === '' ? originOf(notification) : `${originOf(notification)}\n${labels}`;
 }
 
-/** {@link detailsOf}, and below the links of the runbook and of the alarm, for messages that are one plain text. */
-export const detailsWithLinksOf = (notification: OutgoingNotification): string =>
-  [detailsOf(notification), ...linksOf(notification).map(({ text, href }) => `${text}: ${href}`)].join('\n');
+/** {@link detailsOf}, of at most `most` bytes, and below the links of the runbook and of the alarm, for messages that are one plain text. */
+export const detailsWithLinksOf = (
+  notification: OutgoingNotification,
+  most = Number.POSITIVE_INFINITY,
+): string =>
+  [
+    clipBytes(detailsOf(notification), most),
+    ...linksOf(notification).map(({ text, href }) => `${text}: ${href}`),
+  ].join('\n');
 
 /** The runbook, and the page of the alarm. */
 export function linksOf(

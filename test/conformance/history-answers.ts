@@ -134,7 +134,8 @@ export function answersConformance(lab: () => HistoryLab): void {
       const outcome = await fullTake(c, { by: 'Bob (PagerDuty)', ...over });
       return typeof outcome === 'object' ? outcome.why : outcome;
     };
-    expect(await why({ kind: 'unacknowledge' })).toBe('there is nothing to do');
+    expect(await why({ kind: 'unacknowledge' })).toBe('it is not acknowledged');
+    expect(await why({ kind: 'unshelve' })).toBe('it is not shelved');
     expect(await take(c)).toBe('done');
     expect(await why({})).toBe('Ann (PagerDuty) has acknowledged it already');
     await fullTake(c, { kind: 'shelve', until: now + 60_000 });

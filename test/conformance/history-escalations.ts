@@ -234,6 +234,18 @@ export function escalationsConformance(lab: () => HistoryLab): void {
     }
   });
 
+  test('an alarm that a resolve has ended has its notifications, whichever of them names it', async () => {
+    const { send, history, tenant } = await open();
+    const id = await send({ receivedAt: now }, {});
+    const repeat = await send({ receivedAt: now + 1 }, {});
+    const resolve = await send({ receivedAt: now + 2, rank: 10, level: 'success' }, {});
+    for (const each of [id, repeat, resolve]) {
+      const given = await history.find(tenant, each);
+      const found = given && (await alarmNotifications({ history, now: () => now + 3 }, tenant, given));
+      expect(found?.map((record) => record.id)).toEqual([resolve, repeat, id]);
+    }
+  });
+
   test('steps move with the clock of a single server, as due times do', async () => {
     const { send, dueTimes, escalationOf } = await open();
     const id = await send();

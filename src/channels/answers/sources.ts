@@ -17,7 +17,6 @@ import type {
   Channels,
 } from '#core/channels/channels.ts';
 import { settlesWithin } from '#core/limits/concurrency.ts';
-import { getOrMake } from '#core/maps.ts';
 import type { SharedLease } from '#core/streams/nodes.ts';
 import type { Directory } from '#core/tenants/directory.ts';
 import { createOutbounds } from '#outbound/outbound.ts';
@@ -107,7 +106,7 @@ export function createAnswerSources(options: SourcesOptions): AnswerSources {
   const { context, directory, service, lease, onProblem } = options;
   const outboundOf = createOutbounds(options.allow);
   const open = new Map<string, Open>();
-  const starts = new Map<ChannelKind, ReturnType<SourceKind['load']>>();
+  const starts = new Map<ChannelKind, Awaited<ReturnType<SourceKind['load']>>>();
   const turn = createTurn(lease);
   const shown = createShownProblems(directory.answerProblems);
   let wanted: readonly Wanted[] = [];
@@ -152,8 +151,9 @@ export function createAnswerSources(options: SourcesOptions): AnswerSources {
       // A system writes the reason for a refusal, which could have the password.
       const mask = createMask(Object.values(setup.secrets));
       const masked = (error: Error) => mask(error.message).slice(0, problemChars);
-      const kind = sourceKinds.get(channel.kind);
-      const startSource = kind && (await getOrMake(starts, channel.kind, () => kind.load()));
+      // Channels start one after another. What could not be loaded is loaded again for the next one.
+      const startSource = starts.get(channel.kind) ?? (await sourceKinds.get(channel.kind)?.load());
+      if (startSource) starts.set(channel.kind, startSource);
       return startSource?.({
         ...{ channel, tenant, setup, context, outbound: outboundOf(channel.tenant) },
         onAnswer: (answer) => onAnswer(each, answer),

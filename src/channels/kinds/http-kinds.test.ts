@@ -277,6 +277,15 @@ describe('the runbook of a notification', () => {
     }
   });
 
+  test('and that page are whole in ntfy, whose messages are short, beside long labels', async () => {
+    const page = 'https://belfry.example.org/t/acme/alarms?id=0193';
+    const labels = JSON.stringify({ where: 'é'.repeat(255), who: 'é'.repeat(255), runbook_url: url });
+    const long = { page, labels, key: 'é'.repeat(255), message: 'é'.repeat(16_384) };
+    const { message } = (await sent('ntfy', long)).json;
+    expect(message.endsWith(`\nRunbook: ${url}\nOpen in Belfry: ${page}`)).toBe(true);
+    expect(Buffer.byteLength(message)).toBeLessThanOrEqual(4_096);
+  });
+
   test.each(['javascript:alert(1)', 'disk.md', 'https://'])(
     'that is no link, as %s, is a label',
     async (text) => {

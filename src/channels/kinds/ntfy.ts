@@ -16,8 +16,9 @@ const tags = {
   error: 'rotating_light',
   critical: 'fire',
 } as const;
-/** Together with the lines below it under 4,096 bytes: ntfy turns a longer text into an attached file. */
-const messageBytes = 3_000;
+/** Under 4,096 bytes: ntfy turns a longer text into an attached file. */
+const textBytes = 4_000;
+/** Of them, without the links below, which are never cut. */
 const detailsBytes = 1_000;
 const updateBytes = 1_000;
 
@@ -35,10 +36,11 @@ const quietPriority = 2;
 export const ntfy: HttpKind = {
   request(setup, notification) {
     const severity = severityOf(notification);
+    const end = `\n\n${detailsWithLinksOf(notification, detailsBytes)}`;
     return publish(setup, {
       sequence_id: notification.id,
       title: notification.title,
-      message: `${messageText(notification, messageBytes, inBytes)}\n\n${clipBytes(detailsWithLinksOf(notification), detailsBytes)}`,
+      message: `${messageText(notification, textBytes - Buffer.byteLength(end), inBytes)}${end}`,
       priority: priorities[severity],
       tags: [tags[severity]],
       ...(notification.url !== null && { click: notification.url }),

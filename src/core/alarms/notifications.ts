@@ -26,8 +26,8 @@ export async function alarmNotifications(
   const newest = (await laterNotifications(context, tenant, given)).at(-1) ?? given;
   const { key, alarm, position, receivedAt } = newest;
   if (key === null) return [newest, ...(await escalatedBy(context, tenant, newest))];
-  // Most alarms. The steps of an escalation are not counted.
-  if (alarm?.count === 1 && alarm.since === receivedAt) return [newest];
+  // Most alarms. The steps of an escalation are not counted, and a resolve remembers nothing.
+  if (!isResolve(newest) && alarm?.count === 1 && alarm.since === receivedAt) return [newest];
   const query = { kind: 'key', patterns: [literalPattern(searchForm('key', key))] } as const;
   const { records } = await context.history.search(tenant, query, {
     ...{ limit: mostFollowed, now: context.now(), timeoutMs: limits.searchMs, before: position },

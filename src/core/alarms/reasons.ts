@@ -1,7 +1,7 @@
-/** Why a person gets an alarm again, in one sentence above its text: in channels and on phones. */
+/** Why a person gets an alarm again, in one sentence above its text, in channels and on phones; and why an action changed nothing. */
 import { limits } from '#contract/limits.ts';
 import { durationText } from '#contract/time.ts';
-import { belfryAsActor, type Notification, type Return } from '../log/log.ts';
+import { type AlarmAction, belfryAsActor, type Notification, type Return } from '../log/log.ts';
 
 /** Why an escalation was sent, as in "Nobody acknowledged this within 5 min."; undefined: it is no escalation. */
 export function escalationReason({
@@ -27,6 +27,15 @@ export function returnReason({ from, by }: Pick<Return, 'from' | 'by'>): string 
       return 'Open again: nothing suppresses it any more';
   }
 }
+
+/** Why an action changed nothing; of an acknowledgement, see the alarm. */
+export const unchangedReasons: Readonly<Record<Exclude<AlarmAction['kind'], 'acknowledge'>, string>> = {
+  unacknowledge: 'it is not acknowledged',
+  shelve: 'it has ended',
+  unshelve: 'it is not shelved',
+  assign: 'it has ended',
+  clear: 'it has ended',
+};
 
 /** The text of a notification below the reason why it is sent. */
 export const withReason = (reason: string | undefined, message: string): string =>

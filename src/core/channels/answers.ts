@@ -5,6 +5,7 @@
 import { limits } from '#contract/limits.ts';
 import { buttonShelfMs } from '#contract/panels/buttons.ts';
 import { hasEnded, laterNotifications, stands } from '../alarms/notifications.ts';
+import { unchangedReasons } from '../alarms/reasons.ts';
 import { type AlarmsContext, actOnAlarms } from '../alarms/standing.ts';
 import { textProblem } from '../intake/notification.ts';
 import type { Acknowledged, AlarmAction, History, HistoryRecord } from '../log/log.ts';
@@ -115,7 +116,12 @@ export async function takeAnswer(
       detail: { alarms: 1, ...(action.kind === 'shelve' && { until: iso(action.until) }) },
     });
   if (outcome?.kind === 'already') return already(outcome.acknowledged);
-  if (outcome?.kind === 'nothing') return nothing(offText(outcome.off, standing, timeZone));
+  if (outcome?.kind === 'nothing')
+    return nothing(
+      action.kind === 'acknowledge'
+        ? offText(outcome.off, standing, timeZone)
+        : unchangedReasons[action.kind],
+    );
   return outcome?.kind ?? 'not-found';
 }
 

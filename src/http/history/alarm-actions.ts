@@ -12,6 +12,7 @@ import {
 } from '#contract/history/alarm.ts';
 import { standingStates } from '#contract/history/alarm-states.ts';
 import { limits } from '#contract/limits.ts';
+import { unchangedReasons } from '#core/alarms/reasons.ts';
 import { actOnAlarms, alarmIds } from '#core/alarms/standing.ts';
 import { badField, badRequest, notFound } from '#core/errors.ts';
 import type { Acknowledgement, AlarmAction, AlarmOutcome } from '#core/log/log.ts';
@@ -166,14 +167,6 @@ const offReasons = {
   unknown: 'try again',
 } as const;
 
-const refusals: Readonly<Record<Exclude<BulkAction, 'acknowledge'>, string>> = {
-  unacknowledge: 'it is not acknowledged',
-  shelve: 'it has ended',
-  unshelve: 'it is not shelved',
-  assign: 'it has ended',
-  clear: 'it has ended',
-};
-
 /** Why an alarm was not changed; undefined if it was. */
 function reasonOf(outcome: AlarmOutcome, action: BulkAction): string | undefined {
   switch (outcome.kind) {
@@ -182,7 +175,7 @@ function reasonOf(outcome: AlarmOutcome, action: BulkAction): string | undefined
     case 'already':
       return `acknowledged by ${outcome.acknowledged.by}`;
     case 'nothing':
-      return action === 'acknowledge' ? offReasons[outcome.off ?? 'unknown'] : refusals[action];
+      return action === 'acknowledge' ? offReasons[outcome.off ?? 'unknown'] : unchangedReasons[action];
     case 'not-found':
       return 'there is no such alarm';
   }
