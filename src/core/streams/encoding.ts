@@ -74,6 +74,8 @@ export interface PhonePanel {
   readonly address: PanelAddress;
   readonly minRank: number;
   readonly quiet: QuietHours | undefined;
+  /** See `ring-pause.ts`. */
+  readonly ringPauseMs: number | undefined;
 }
 
 export function phonePanelOf(
@@ -86,6 +88,7 @@ export function phonePanelOf(
     address: { id: panel.id, tags: panel.tags },
     minRank: known && display ? minRankOf(display, known.levels) : Number.NEGATIVE_INFINITY,
     quiet: known && display && quietHoursOf(display, known.record.timeZone),
+    ringPauseMs: display?.ringPauseMs,
   };
 }
 
