@@ -4,20 +4,10 @@
  * another one. Times are those of the log, so it is decided in the same way whenever a message is sent, also if it is sent twice.
  */
 import { ownSenderId } from '../intake/own-sender.ts';
-import { createLruMap, type LruMap } from '../limits/lru-map.ts';
 import type { Notification, Return } from '../log/log.ts';
-import { isQuietFor, type PhonePanel } from './encoding.ts';
+import { type EncodingContext, isQuietFor, type PhonePanel } from './encoding.ts';
 import type { Frame } from './frame-buffer.ts';
-
-/** A message that the pause may silence, and that may begin it. */
-export interface Sound {
-  /** Of its entry, as `at`. */
-  readonly position: number;
-  readonly at: number;
-  readonly rank: number;
-  /** Of an escalation: which step it is; otherwise 0. */
-  readonly step: number;
-}
+import type { Sound } from './last-sounds.ts';
 
 /** undefined: a test alarm, which the pause does not concern. */
 export function soundOf(
@@ -32,34 +22,28 @@ export function soundOf(
 }
 const testSender = ownSenderId('test');
 
-/** What rang last, by the panel and what the stream reads of it. */
-export type LastSounds = LruMap<string, Sound>;
-
-const panelsKept = 10_000;
-export const createLastSounds = (): LastSounds => createLruMap<string, Sound>(panelsKept);
-
 /** A frame of a message; one that takes off is none. */
 export interface RingingFrame extends Pick<Frame, 'rank'> {
   readonly sound?: Sound | undefined;
   /** A phone that shows what it repeats changes the text without a sound, so no pause begins. */
-  readonly isRepeat?: true;
+  readonly isRepeat?: boolean;
 }
 
-/** What makes a sound in one stream. Streams that have `kept` in common and the same `filter` ring for the same messages. */
+type Kept = Pick<EncodingContext, 'epoch' | 'tenant' | 'lastSounds'>;
+
+/** What makes a sound in one stream. `kept`: where streams which get the same messages find what rang last. */
 export class RingPauses {
   readonly #last = new Map<string, Sound>();
-  readonly #kept: LastSounds | undefined;
-  readonly #filter: string;
+  readonly #kept: Kept | undefined;
 
-  constructor(kept?: LastSounds, filter = '') {
+  constructor(kept?: Kept) {
     this.#kept = kept;
-    this.#filter = filter;
   }
 
   /** The client has everything up to this position, so a pause that began until then goes on. If it lacks what rang, that rings again. */
   resume(panels: readonly PhonePanel[], cursor: number): void {
     for (const { address } of panels) {
-      const last = this.#kept?.get(this.#nameOf(address.id));
+      const last = this.#kept?.lastSounds?.get(this.#nameOf(address.id));
       if (last && last.position <= cursor) this.#last.set(address.id, last);
     }
   }
@@ -80,11 +64,11 @@ export class RingPauses {
 
   #rang(id: string, sound: Sound): void {
     this.#last.set(id, sound);
-    this.#kept?.set(this.#nameOf(id), sound);
+    this.#kept?.lastSounds?.set(this.#nameOf(id), sound);
   }
 
   #nameOf(id: string): string {
-    return `${id} ${this.#filter}`;
+    return `${this.#kept?.epoch} ${this.#kept?.tenant} ${id}`;
   }
 }
 

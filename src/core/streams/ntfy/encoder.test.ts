@@ -4,6 +4,7 @@ import { clearOf, notification } from '#test/support/model-log.ts';
 import { routeTo } from '#test/support/notification-draft.ts';
 import { parseStrictly } from '#test/support/ntfy-client.ts';
 import type { Clear, Entry, Notification } from '../../log/log.ts';
+import { createLastSounds } from '../last-sounds.ts';
 import { type NtfyFilter, phoneStreams } from './encoder.ts';
 
 const at = (time: string) => Date.parse(`2026-11-30T${time}:00Z`);
@@ -25,7 +26,7 @@ function streamOf(display: DisplaySettings, filter: NtfyFilter = {}, known: read
   };
   const context = {
     ...{ tenant: 1, epoch: 'e1', history: { find }, now: () => now },
-    ...{ snapshot: () => snapshot, router: () => undefined },
+    ...{ snapshot: () => snapshot, router: () => undefined, lastSounds: createLastSounds() },
   } as never;
   const buttons = {
     start: (id: string) => `https://belfry.example.org/${id}`,
@@ -221,6 +222,16 @@ it('a repeat, which changes what the phone shows without a sound, begins no paus
   expect(await prioritiesOf([first])).toEqual([4]);
   expect(await prioritiesOf([replaced(2, second), second])).toEqual([undefined, 4]);
   expect(await prioritiesOf([other])).toEqual([4]);
+});
+
+it('of an alarm that has repeated meanwhile a phone gets the newest, which rings and begins the pause', async () => {
+  const [first, second] = [1, 3].map((position) => sentAt(position, 0, { key: 'k' })) as [
+    Notification,
+    Notification,
+  ];
+  const { prioritiesOf } = streamOf(pause);
+  const entries = [first, replaced(2, second), second, sentAt(4, 1)];
+  expect(await prioritiesOf(entries)).toEqual([undefined, 4, 2]);
 });
 
 it('what takes off a message has no sound, and begins no pause', async () => {

@@ -71,7 +71,8 @@ function ntfyEncoder(
   const isLeftOut = (shown: Pick<NtfyFrame, 'bytes' | 'filtered'>) =>
     isFiltered && !passes(filter, encoding.lines.filteredOf(shown));
   let readers = panels.map((panel) => readerOf(context, panel, reading));
-  const pauses = new RingPauses(encoding.lastSounds, JSON.stringify(filter));
+  // A poll or a filter may leave out what rings in other streams of the panel.
+  const pauses = new RingPauses(isPoll || isFiltered ? undefined : context);
   const names = [...topics.values()].join(',');
   const event = (kind: string, cursor: number) =>
     `${JSON.stringify({ id: ntfyId(epoch, cursor), time: Math.floor(now() / 1000), event: kind, topic: names })}\n`;

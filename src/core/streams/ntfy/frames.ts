@@ -14,7 +14,7 @@ import { clipBytes, inBytes, messageText } from '../../routing/message-text.ts';
 import { type Encoding, type EncodingContext, isTakenCareOf } from '../encoding.ts';
 import type { Frame } from '../frame-buffer.ts';
 import { clickOf, instructionsNow, textOf } from '../phone-message.ts';
-import { createLastSounds, type RingingFrame, soundOf } from '../ring-pause.ts';
+import { type RingingFrame, soundOf } from '../ring-pause.ts';
 import { ntfyId, sequenceId } from './ids.ts';
 import { type Filtered, runbookAction, SharedLines } from './lines.ts';
 
@@ -53,7 +53,6 @@ interface Batch {
 
 export class NtfyEncoding implements Encoding {
   readonly lines = new SharedLines();
-  readonly lastSounds = createLastSounds();
   readonly #context: EncodingContext;
   readonly #sequences = createLruMap<string, string>(remembered);
 
@@ -73,10 +72,17 @@ export class NtfyEncoding implements Encoding {
       ),
     };
     const frames: NtfyFrame[] = [];
+    const firsts = new Map<string, NtfyFrame>();
     for (const entry of entries) {
       try {
         const frame = await this.#frameOf(entry, batch, now);
-        if (frame) frames.push(isRepeat(frame, frames.at(-1)) ? { ...frame, isRepeat: true } : frame);
+        if (!frame) continue;
+        // Of the same in one batch only the last is sent, so it is a repeat if the first of them is.
+        const first = firsts.get(frame.sequence);
+        const isRepeat = first ? first.isRepeat : replaces(frame, frames.at(-1));
+        const marked: NtfyFrame = isRepeat ? { ...frame, isRepeat } : frame;
+        frames.push(marked);
+        if (!first && !frame.takesOff) firsts.set(frame.sequence, marked);
       } catch (error) {
         onError(error);
       }
@@ -266,7 +272,7 @@ const nothing: Batch = { byPosition: new Map(), notifications: new Map() };
 const lookOf = ({ rank, route }: Notification) => [rank, route.escalated?.times ?? 0];
 
 /** Whether it takes the place of what the frame before it takes off, as the same thing. */
-const isRepeat = ({ position, sequence }: NtfyFrame, before: NtfyFrame | undefined): boolean =>
+const replaces = ({ position, sequence }: NtfyFrame, before: NtfyFrame | undefined): boolean =>
   before?.next !== undefined && before.position === position - 1 && before.sequence === sequence;
 
 /**
