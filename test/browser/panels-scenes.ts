@@ -131,6 +131,10 @@ export const panelsScenes: readonly DashboardScenes[] = [
         path: 'panels',
         act: async (page) => {
           await openNewPhone(page, 'Galaxy A35');
+          await page
+            .getByRole('radiogroup', { name: 'Pause between sounds' })
+            .getByText('Set', { exact: true })
+            .click();
           await page.getByLabel('Critical always rings').scrollIntoViewIfNeeded();
         },
       },

@@ -106,6 +106,9 @@ test('a phone is shown as one, with its topic, and without what only screens do'
     await drawer.getByLabel('Quiet hours: until').fill('06:00');
     for (const day of ['Sat', 'Sun']) await drawer.getByRole('checkbox', { name: day }).uncheck();
     await drawer.getByLabel('Critical always rings').click();
+    const pause = drawer.getByRole('radiogroup', { name: 'Pause between sounds' });
+    await pause.getByText('Set').click();
+    await drawer.getByRole('textbox', { name: 'Pause between sounds' }).fill('2');
     await drawer.getByLabel('Deleting clears for everyone').click();
     for (const scheme of ['light', 'dark'] as const) expect(await faultsIn(scheme, page)).toEqual([]);
     await drawer.getByRole('button', { name: 'Save' }).click();
@@ -113,6 +116,7 @@ test('a phone is shown as one, with its topic, and without what only screens do'
       .poll(async () => (await panelOf('Ada’s phone')).display)
       .toEqual({
         ...{ quietFrom: '22:00', quietUntil: '06:00', criticalRings: false, deleteClears: true },
+        ringPauseMs: 120_000,
         quietDays: ['mon', 'tue', 'wed', 'thu', 'fri'],
       });
     // Nobody knows its app before it has connected.

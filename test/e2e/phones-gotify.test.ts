@@ -418,6 +418,18 @@ describe('an alarm on a phone of Gotify', () => {
     expect((await list()).map(({ priority }) => priority)).toEqual([10, 2]);
   });
 
+  test('does not ring in the pause after a sound; what the app fetches afterwards does', async () => {
+    const { send, open, list, call, signedIn, panels } = await world();
+    await signedIn();
+    const stream = await open();
+    const [{ id }] = await panels();
+    await call('PATCH', `/api/panels/${id}`, { display: { ringPauseMs: 3_600_000 } });
+    for (const title of ['first', 'second']) await send({ title, level: 'error' });
+    await stream.next(titled('second'));
+    expect(stream.events.map(({ priority }) => priority)).toEqual([8, 2]);
+    expect((await list()).map(({ priority }) => priority)).toEqual([8, 8]);
+  });
+
   test('comes if rules send it to the panel, and not below its lowest level', async () => {
     const { send, open, titles, call, signedIn, panels } = await world();
     await signedIn();

@@ -65,6 +65,12 @@ export const DisplaySettings = patch('DisplaySettings', {
     description:
       'Of a phone: whether levels of rank 50 and above ring in quiet hours (default true). Others arrive without a sound.',
   }),
+  ringPauseMs: Type.Integer({
+    minimum: 1_000,
+    maximum: 3_600_000,
+    description:
+      'Of a phone: how long messages of the same or a lower level make no sound after one that did; default none.',
+  }),
   dimFrom: TimeOfDay,
   dimUntil: TimeOfDay,
   timeZone: Type.String({ maxLength: 64 }),

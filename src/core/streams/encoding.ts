@@ -8,6 +8,7 @@ import { type QuietHours, quietHoursOf } from '../routing/quiet-hours.ts';
 import type { Router } from '../routing/router.ts';
 import type { TenantSnapshot } from '../tenants/tenancy.ts';
 import type { Frame, FrameReader } from './frame-buffer.ts';
+import type { LastSounds } from './last-sounds.ts';
 
 /** What the streams of a tenant in one encoding share. */
 export interface Encoding {
@@ -56,6 +57,8 @@ export interface EncodingContext {
   readonly router: () => Pick<Router, 'instructing'> | undefined;
   /** The public URL of this server, if it is known. */
   readonly baseUrl?: string | undefined;
+  /** What rang last on phones. Absent: a stream knows it only of itself. */
+  readonly lastSounds?: LastSounds;
   readonly now: () => number;
 }
 
@@ -74,6 +77,8 @@ export interface PhonePanel {
   readonly address: PanelAddress;
   readonly minRank: number;
   readonly quiet: QuietHours | undefined;
+  /** See `ring-pause.ts`. */
+  readonly ringPauseMs: number | undefined;
 }
 
 export function phonePanelOf(
@@ -86,6 +91,7 @@ export function phonePanelOf(
     address: { id: panel.id, tags: panel.tags },
     minRank: known && display ? minRankOf(display, known.levels) : Number.NEGATIVE_INFINITY,
     quiet: known && display && quietHoursOf(display, known.record.timeZone),
+    ringPauseMs: display?.ringPauseMs,
   };
 }
 

@@ -35,6 +35,7 @@ import {
   updateSettings,
   updateSuppresses,
 } from './hub.ts';
+import { createLastSounds } from './last-sounds.ts';
 import type { NodePanels } from './nodes.ts';
 import { PanelStream, type Sink } from './panel-stream.ts';
 import { SuppressingReader } from './suppresses.ts';
@@ -83,6 +84,7 @@ export class TenantStreams {
   readonly #ticker: NodeJS.Timeout;
   readonly #stopPolling: () => void;
   readonly #stopListening: () => void;
+  readonly #lastSounds = createLastSounds();
   #draining = false;
 
   constructor(options: TenantStreamsOptions) {
@@ -369,7 +371,8 @@ export class TenantStreams {
     const { history, tenancy, baseUrl, now } = this.#options;
     const snapshot = () => tenancy.peek(tenant);
     const router = () => snapshot()?.router;
-    return { tenant, epoch: this.#epoch, history, snapshot, router, baseUrl, now };
+    const lastSounds = this.#lastSounds;
+    return { tenant, epoch: this.#epoch, history, snapshot, router, baseUrl, lastSounds, now };
   }
 
   #closeLater(tenant: TenantId, slot: TenantStreamsEntry): void {

@@ -14,14 +14,13 @@ import {
   type Encoding,
   type EncodingContext,
   isFor,
-  isQuietFor,
-  type PhonePanel,
   phonePanelOf,
   type StreamEncoder,
   type StreamKind,
 } from '../encoding.ts';
 import type { Frame } from '../frame-buffer.ts';
 import { clickOf, instructionsNow, type MessageContext, textOf } from '../phone-message.ts';
+import { type RingingFrame, RingPauses, soundOf } from '../ring-pause.ts';
 import { gotifyId } from './ids.ts';
 
 /** A message as it is sent. Clients fail where a field is missing or has another type. */
@@ -36,7 +35,7 @@ export interface GotifyMessage {
   readonly extras: Readonly<Record<string, object>> & { readonly belfry: { readonly id: string } };
 }
 
-export interface MessageFrame extends Frame {
+export interface MessageFrame extends Frame, Omit<RingingFrame, 'rank'> {
   /** The position of the notification that it shows. */
   readonly shows: number;
   readonly at: number;
@@ -67,12 +66,14 @@ function gotifyEncoder(
 ): StreamEncoder {
   const { now } = context;
   let reader = phonePanelOf(context, panel);
+  const pauses = new RingPauses();
   return {
     group: undefined,
     get panels() {
       return [reader.address];
     },
-    bytesOf: (frame) => encoding.bytesFor(frame, reader, now()),
+    bytesOf: (frame) =>
+      isFor(frame, reader) ? encoding.bytesOf(frame, pauses.isSilent(frame, reader, now())) : undefined,
     ready: () => '',
     event: undefined,
     live: () => '',
@@ -102,11 +103,9 @@ export class GotifyEncoding implements Encoding {
     this.#context = context;
   }
 
-  /** The message as the phone gets it now; undefined: it is not for its panel. */
-  bytesFor(frame: Frame, reader: PhonePanel, now: number): Buffer | undefined {
-    if (!isFor(frame, reader)) return undefined;
-    const { bytes } = frame;
-    if (!isQuietFor(frame, reader, now)) return bytes;
+  /** The message as a phone gets it, with or without a sound. */
+  bytesOf({ bytes }: Frame, isSilent: boolean): Buffer {
+    if (!isSilent) return bytes;
     const known = this.#silenced.get(bytes) ?? silenced(bytes);
     this.#silenced.set(bytes, known);
     return known;
@@ -155,7 +154,7 @@ export class GotifyEncoding implements Encoding {
     };
     return {
       ...{ position, target: route.target, rank: n.rank, encodedAt: now, expiresAt: null, ttl: n.ttl },
-      ...{ shows: n.position, at },
+      ...{ shows: n.position, at, sound: soundOf(n, of) },
       bytes: Buffer.from(`${JSON.stringify(message)}\n`),
     };
   }

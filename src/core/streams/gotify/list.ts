@@ -3,7 +3,7 @@ import { limits } from '#contract/limits.ts';
 import type { Entry, History } from '../../log/log.ts';
 import type { ReceiptRow, ReceiptStore } from '../../log/receipts.ts';
 import type { PanelAddress } from '../../log/target.ts';
-import { isFor, isTakenCareOf, phonePanelOf } from '../encoding.ts';
+import { isFor, isQuietFor, isTakenCareOf, phonePanelOf } from '../encoding.ts';
 import { type GotifyContext, GotifyEncoding, type GotifyMessage, type MessageFrame } from './encoding.ts';
 import { gotifyId, positionOfGotifyId } from './ids.ts';
 
@@ -107,7 +107,7 @@ async function messagesOf(
     frames.filter((frame) => isFor(frame, reader)),
   );
   return shown
-    .flatMap((frame) => encoding.bytesFor(frame, reader, context.now()) ?? [])
+    .map((frame) => encoding.bytesOf(frame, isQuietFor(frame, reader, context.now())))
     .map((bytes) => JSON.parse(bytes.toString()) as GotifyMessage)
     .filter(({ appid }) => application === undefined || appid === application)
     .reverse();

@@ -5,12 +5,12 @@ import type { PanelAddress } from '../../log/target.ts';
 import {
   type EncodingContext,
   isFor,
-  isQuietFor,
   type PhonePanel,
   phonePanelOf,
   type StreamEncoder,
   type StreamKind,
 } from '../encoding.ts';
+import { RingPauses } from '../ring-pause.ts';
 import { NtfyEncoding, type NtfyFrame } from './frames.ts';
 import { ntfyId } from './ids.ts';
 import type { ButtonLinks, Buttons, FilteredLine } from './lines.ts';
@@ -71,6 +71,8 @@ function ntfyEncoder(
   const isLeftOut = (shown: Pick<NtfyFrame, 'bytes' | 'filtered'>) =>
     isFiltered && !passes(filter, encoding.lines.filteredOf(shown));
   let readers = panels.map((panel) => readerOf(context, panel, reading));
+  // A poll or a filter may leave out what rings in other streams of the panel.
+  const pauses = new RingPauses(isPoll || isFiltered ? undefined : context);
   const names = [...topics.values()].join(',');
   const event = (kind: string, cursor: number) =>
     `${JSON.stringify({ id: ntfyId(epoch, cursor), time: Math.floor(now() / 1000), event: kind, topic: names })}\n`;
@@ -84,7 +86,7 @@ function ntfyEncoder(
     if (!reader) return undefined;
     // A filter by priority means that of the alarm, in quiet hours, too.
     if (isLeftOut(frame)) return undefined;
-    const isSilent = !frame.takesOff && isQuietFor(frame, reader, now());
+    const isSilent = !frame.takesOff && pauses.isSilent(frame, reader, now());
     return encoding.lines.lineOf(frame, reader.prefix, isSilent, reader.buttons);
   };
   return {
@@ -95,8 +97,10 @@ function ntfyEncoder(
     },
     bytesOf,
     // Before a live set a client has nothing yet: continuing after this id must not skip it.
-    ready: ({ resume }, { cursor }) =>
-      isPoll ? '' : event('open', resume === 'replayed' ? cursor : 0) + after,
+    ready({ resume }, { cursor }) {
+      if (resume === 'replayed') pauses.resume(readers, cursor);
+      return isPoll ? '' : event('open', resume === 'replayed' ? cursor : 0) + after;
+    },
     event: undefined,
     async live(n: LiveNotification, { head }) {
       if (n.acknowledged) return '';

@@ -14,6 +14,7 @@ import { clipBytes, inBytes, messageText } from '../../routing/message-text.ts';
 import { type Encoding, type EncodingContext, isTakenCareOf } from '../encoding.ts';
 import type { Frame } from '../frame-buffer.ts';
 import { clickOf, instructionsNow, textOf } from '../phone-message.ts';
+import { type RingingFrame, soundOf } from '../ring-pause.ts';
 import { ntfyId, sequenceId } from './ids.ts';
 import { type Filtered, runbookAction, SharedLines } from './lines.ts';
 
@@ -30,7 +31,7 @@ const remembered = 10_000;
 
 type Event = 'message' | 'message_clear';
 
-export interface NtfyFrame extends Frame {
+export interface NtfyFrame extends Frame, Omit<RingingFrame, 'rank'> {
   readonly sequence: string;
   /** The notification that is shown, if its alarm may have buttons. */
   readonly alarm?: string;
@@ -71,10 +72,17 @@ export class NtfyEncoding implements Encoding {
       ),
     };
     const frames: NtfyFrame[] = [];
+    const firsts = new Map<string, NtfyFrame>();
     for (const entry of entries) {
       try {
         const frame = await this.#frameOf(entry, batch, now);
-        if (frame) frames.push(frame);
+        if (!frame) continue;
+        // Of the same in one batch only the last is sent, so it is a repeat if the first of them is.
+        const first = firsts.get(frame.sequence);
+        const isRepeat = first ? first.isRepeat : replaces(frame, frames.at(-1));
+        const marked: NtfyFrame = isRepeat ? { ...frame, isRepeat } : frame;
+        frames.push(marked);
+        if (!first && !frame.takesOff) firsts.set(frame.sequence, marked);
       } catch (error) {
         onError(error);
       }
@@ -204,6 +212,7 @@ export class NtfyEncoding implements Encoding {
         ttl: n.ttl,
         sequence,
       },
+      sound: soundOf(n, of),
       ...(n.rank >= builtInStyles.info.rank && { alarm: n.id }),
       ...(runbook !== undefined && { runbook }),
       ...(filtered && { filtered, alsoHeld: filtered.length }),
@@ -261,6 +270,10 @@ const nothing: Batch = { byPosition: new Map(), notifications: new Map() };
 
 /** What makes a repeat ring again when it changes. */
 const lookOf = ({ rank, route }: Notification) => [rank, route.escalated?.times ?? 0];
+
+/** Whether it takes the place of what the frame before it takes off, as the same thing. */
+const replaces = ({ position, sequence }: NtfyFrame, before: NtfyFrame | undefined): boolean =>
+  before?.next !== undefined && before.position === position - 1 && before.sequence === sequence;
 
 /**
  * Of frames about the same thing for the same panels, only the last: a client that is behind must neither show what was taken off since

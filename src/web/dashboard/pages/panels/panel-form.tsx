@@ -98,7 +98,7 @@ export function PanelForm({ panel, onClose }: { panel: Panel; onClose: () => voi
         </section>
       )}
       <section className={styles.part} aria-labelledby="panel-hours">
-        <h3 id="panel-hours">{t(isPhone ? 'quietHours' : 'hours')}</h3>
+        <h3 id="panel-hours">{t('hours')}</h3>
         {isPhone ? (
           <PhoneHours
             form={form}
@@ -285,11 +285,7 @@ function WindowFields({
   const error = form.errors[`${window}Until`];
   const name = t(window === 'quiet' ? 'quietHours' : 'dim');
   return (
-    <Fieldset
-      variant="unstyled"
-      legend={hint !== 'phoneQuietHint' && name}
-      classNames={{ legend: styles.legend ?? '' }}
-    >
+    <Fieldset variant="unstyled" legend={name} classNames={{ legend: styles.legend ?? '' }}>
       <p className={styles.hint}>{t(hint)}</p>
       <Group grow gap="sm" align="flex-start">
         {(['From', 'Until'] as const).map((end) => (

@@ -14,6 +14,7 @@ const everything: DisplaySettings = {
   quietUntil: '06:00',
   quietDays: ['fri', 'sat'],
   criticalRings: false,
+  ringPauseMs: 60_000,
   deleteClears: true,
   dimFrom: '23:00',
   dimUntil: '05:30',
@@ -59,6 +60,7 @@ test('each field says what is wrong with it', () => {
       dimFrom: '22:00',
       locale: 'x_y',
       lostMs: Number.NaN,
+      ringPauseMs: 3_600_001,
     }),
   ).toEqual({
     name: 'nameMissing',
@@ -69,6 +71,7 @@ test('each field says what is wrong with it', () => {
     dimUntil: 'windowHalf',
     locale: 'localeWrong',
     lostMs: 'lostWrong',
+    ringPauseMs: 'ringPauseWrong',
   });
 });
 

@@ -30,6 +30,8 @@ export interface PanelValues {
   /** All, or those on which the quiet hours begin. */
   readonly quietDays: readonly Weekday[];
   readonly criticalRings: boolean;
+  /** 0: none. */
+  readonly ringPauseMs: number;
   readonly dimFrom: string;
   readonly dimUntil: string;
   readonly timeZone: string;
@@ -56,6 +58,7 @@ export function valuesOf({ name, tags, location, display }: Editable): PanelValu
     quietUntil: display.quietUntil ?? '',
     quietDays: display.quietDays ?? weekdays,
     criticalRings: display.criticalRings ?? true,
+    ringPauseMs: display.ringPauseMs ?? 0,
     dimFrom: display.dimFrom ?? '',
     dimUntil: display.dimUntil ?? '',
     timeZone: display.timeZone ?? '',
@@ -66,7 +69,7 @@ export function valuesOf({ name, tags, location, display }: Editable): PanelValu
 /** Display settings are replaced as a whole: an empty field unsets its setting. */
 export function patchOf(values: PanelValues): PanelPatch {
   const { scheme, minLevel, maxCards, labels, scalePercent, sound, actions, lostMs } = values;
-  const { deleteClears, quietFrom, quietDays: days, criticalRings } = values;
+  const { deleteClears, quietFrom, quietDays: days, criticalRings, ringPauseMs } = values;
   const texts = ['quietFrom', 'quietUntil', 'dimFrom', 'dimUntil', 'timeZone', 'locale'] as const;
   const display: DisplaySettings = {
     ...(scheme !== '' && { scheme }),
@@ -80,6 +83,7 @@ export function patchOf(values: PanelValues): PanelPatch {
     ...(quietFrom !== '' &&
       days.length < weekdays.length && { quietDays: weekdays.filter((day) => days.includes(day)) }),
     ...(!criticalRings && { criticalRings }),
+    ...(ringPauseMs !== 0 && { ringPauseMs }),
     ...(lostMs !== 0 && { alertWhenLostMs: lostMs }),
     ...Object.fromEntries(
       texts.flatMap((key) => (values[key].trim() === '' ? [] : [[key, values[key].trim()]])),
@@ -96,7 +100,7 @@ export function patchOf(values: PanelValues): PanelPatch {
 
 /** By field, as the key of its text; empty if it can be saved. */
 export function problemsOf(values: PanelValues) {
-  const { name, tags, maxCards, labels, scalePercent, lostMs, locale } = values;
+  const { name, tags, maxCards, labels, scalePercent, lostMs, ringPauseMs, locale } = values;
   const isHalf = (from: string, until: string) => (from === '') !== (until === '');
   return {
     ...(name.trim() === '' && { name: 'nameMissing' as const }),
@@ -109,6 +113,9 @@ export function problemsOf(values: PanelValues) {
     ...(!(lostMs === 0 || (lostMs >= 5_000 && lostMs <= 604_800_000)) && { lostMs: 'lostWrong' as const }),
     ...(isHalf(values.quietFrom, values.quietUntil) && { quietUntil: 'windowHalf' as const }),
     ...(values.quietDays.length === 0 && { quietDays: 'quietDaysNone' as const }),
+    ...(!(ringPauseMs === 0 || (ringPauseMs >= 1_000 && ringPauseMs <= 3_600_000)) && {
+      ringPauseMs: 'ringPauseWrong' as const,
+    }),
     ...(isHalf(values.dimFrom, values.dimUntil) && { dimUntil: 'windowHalf' as const }),
     ...(!isLocale(locale) && { locale: 'localeWrong' as const }),
   };

@@ -142,6 +142,7 @@ export const audit: TranslatedPage<'audit'> = {
   'changed.quietUntil': 'Ruhe bis',
   'changed.quietDays': 'Ruhe an',
   'changed.criticalRings': 'Kritisches klingelt immer',
+  'changed.ringPauseMs': 'Pause zwischen Tönen',
   'changed.rank': 'Rang',
   'changed.rate': 'Ratenlimit',
   'changed.removed': 'Entfernt',

@@ -178,6 +178,12 @@ export const panels: TranslatedPage<'panels'> = {
   quietDaysNone: 'Wählen Sie einen Tag.',
   criticalRings: 'Kritisches klingelt immer',
   criticalRingsHint: 'Stufen ab Rang 50, zum Beispiel Kritisch, klingeln auch in der Ruhezeit.',
+  ringPause: 'Pause zwischen Tönen',
+  ringPauseHint:
+    'Nach einem Ton kommen Meldungen derselben oder einer niedrigeren Stufe so lange ohne Ton. Eine höhere Stufe klingelt.',
+  'ringPause.none': 'Keine',
+  'ringPause.for': 'Festlegen',
+  ringPauseWrong: 'Geben Sie 1 Sekunde bis 1 Stunde ein.',
   dim: 'Gedimmte Zeit',
   dimHint: 'Der Bildschirm ist dunkler, aber weniger, solange er Kritisches zeigt.',
   windowHalf: 'Geben Sie beide Zeiten ein, oder lassen Sie beide leer.',

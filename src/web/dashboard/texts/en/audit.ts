@@ -142,6 +142,7 @@ export const audit = {
   'changed.quietUntil': 'Quiet until',
   'changed.quietDays': 'Quiet on',
   'changed.criticalRings': 'Critical always rings',
+  'changed.ringPauseMs': 'Pause between sounds',
   'changed.rank': 'Rank',
   'changed.rate': 'Rate limit',
   'changed.removed': 'Removed',

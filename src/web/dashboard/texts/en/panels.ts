@@ -171,6 +171,12 @@ export const panels = {
   quietDaysNone: 'Choose a day.',
   criticalRings: 'Critical always rings',
   criticalRingsHint: 'Levels of rank 50 and above, such as critical, ring in quiet hours too.',
+  ringPause: 'Pause between sounds',
+  ringPauseHint:
+    'After a sound, messages of the same or a lower level arrive without one for this long. A higher level rings.',
+  'ringPause.none': 'None',
+  'ringPause.for': 'Set',
+  ringPauseWrong: 'Enter 1 second to 1 hour.',
   dim: 'Dimmed hours',
   dimHint: 'The screen is darker, but less so while it shows something critical.',
   windowHalf: 'Enter both times, or leave both empty.',
