@@ -325,8 +325,8 @@ describe('the pages', () => {
     mkdirSync(folder, { recursive: true });
     writeFileSync(folder + '/page.html', 'a page');
   `;
-  const serve = async () => {
-    const server = checkout.start(['start']);
+  const serve = async (env: Record<string, string> = {}) => {
+    const server = checkout.start(['start'], { env });
     await server.printed('serving');
     server.process.kill('SIGTERM');
     return server.ended;
@@ -355,6 +355,11 @@ describe('the pages', () => {
     expect(ended).toMatchObject({ code: 2, stdout: '' });
     expect(ended.stderr).toContain('belfry: BELFRY_WRONG is not a setting\n');
     expect(ended.stderr).not.toContain('building');
+  });
+
+  test('are built before the settings are read if a secret is in a pipe, which only the server can then read', async () => {
+    const { stderr } = await serve({ BELFRY_WRONG: 'x', BELFRY_KEY_FILE: '/dev/null' });
+    expect(stderr).toBe('belfry: building the pages …\n');
   });
 
   test('that cannot be built stop the start, with the reason, and leave the old ones', async () => {

@@ -173,18 +173,22 @@ test('a phone ends with the membership of the person who signed it in; tokens ma
   const ofColleague = (await browser.post('/api/tokens', made)).json.token;
   const other = await makePerson(server, 'admin', { tenant });
   const ofOther = (await clientOf(other.email)).json.token;
+  const { panels } = await get('panels');
+  const signedIn = panels.find(({ name }: { name: string }) => name === 'Pixel 8 (2)');
+  const second = { name: signedIn.name, scopes: ['panel'], panelId: signedIn.id };
+  const secondOfOther = (await browser.post('/api/tokens', second)).json.token;
   const readWith = async (each: string) =>
     (await server.call('GET', '/gotify/message', { headers: key(each) })).status;
-  const statuses = () => Promise.all([token, ofColleague, ofOther].map(readWith));
+  const statuses = () => Promise.all([token, ofColleague, ofOther, secondOfOther].map(readWith));
   await call('PATCH', `/api/members/${admin.id}`, { role: 'member' });
-  expect(await statuses()).toEqual([200, 200, 200]);
+  expect(await statuses()).toEqual([200, 200, 200, 200]);
   const { tokens } = await get('tokens');
   const { id } = tokens.find(
     ({ name, createdBy }: { name: string; createdBy: string }) =>
       name === 'Pixel 8' && createdBy === admin.email,
   );
   expect((await call('DELETE', `/api/members/${admin.id}`)).status).toBe(204);
-  expect(await statuses()).toEqual([401, 200, 200]);
+  expect(await statuses()).toEqual([401, 200, 200, 200]);
   const { entries } = await get('audit?action=member.remove');
   expect(entries[0].detail.revokedTokens).toEqual([`Pixel 8 (${id})`]);
 });

@@ -1,4 +1,5 @@
 /** Polling, with an HTTP server in the place of Alertmanager. */
+import { once } from 'node:events';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import type { Answered, ChannelAnswer } from '#core/channels/answers.ts';
 import type { ChannelRecord } from '#core/channels/channels.ts';
@@ -129,6 +130,22 @@ test('sixteen answers are fetched at a time, of all channels together', async ()
   expect(requests).toBe(16);
   answered.resolve();
   await expect.poll(() => requests, { timeout: 60_000 }).toBeGreaterThan(20);
+});
+
+test('a tenant whose Alertmanagers do not answer delays no other tenant', async () => {
+  const silent = {
+    request: async (_: unknown, { signal }: { signal: AbortSignal }) => {
+      await once(signal, 'abort');
+      throw signal.reason;
+    },
+  } as unknown as Outbound;
+  const sources = Array.from({ length: 20 }, () => {
+    start({ tenant: 1, outbound: silent });
+    return source;
+  });
+  onTestFinished(async () => void (await Promise.all(sources.map((each) => each?.close()))));
+  start({ tenant: 2 });
+  await polled(3);
 });
 
 test('without silenced alerts, silences are not asked for', async () => {
@@ -304,7 +321,7 @@ test('an alarm that is not here yet is shelved when it comes, and a channel that
   let isHere = false;
   outcome = ({ alarm }) => (alarm.endsWith('f2') ? undefined : isHere ? 'done' : 'not-found');
   start();
-  await polled(3);
+  await expect.poll(polls, { timeout: 10_000 }).toBeGreaterThan(2);
   isHere = true;
   await polledAgain();
   const before = answers.filter(({ alarm }) => alarm.endsWith('f1')).length;
@@ -322,7 +339,7 @@ test.each([
   shelved = [{ id: '2', key: 'over', alarm: { shelved: held } }];
   alerts = answer;
   start();
-  await polled(3);
+  await expect.poll(polls, { timeout: 10_000 }).toBeGreaterThan(2);
   expect([...new Set(problems)]).toEqual([expect.stringContaining(problem)]);
   expect(working).toBe(0);
   expect(problems.join()).not.toContain('hunter2');

@@ -8,8 +8,8 @@ import type { ChannelSetup } from '../message.ts';
 /** Reads what systems answer, a tenth of the time at most. Tenants take turns. */
 export const reading = new FairQueue(1, (tookMs) => 9 * tookMs);
 
-/** Fetches and reads what may be large: so many answers are in memory at most. Tenants take turns. */
-export const fetching = new FairQueue(16);
+/** Fetches and reads what may be large: 16 answers are in memory at most, 4 of a tenant. Tenants take turns. */
+export const fetching = new FairQueue(16, undefined, 4);
 
 /** What gets the answers of one channel. */
 export interface AnswerSource {

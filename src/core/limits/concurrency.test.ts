@@ -2,8 +2,7 @@ import { expect, test } from 'vitest';
 import { FairQueue } from './concurrency.ts';
 
 /** Jobs whose steps end when the test says so, and the order in which they were begun. */
-function lab() {
-  const queue = new FairQueue();
+function lab(queue = new FairQueue()) {
   const begun: string[] = [];
   const ends: (() => void)[] = [];
   const run = (tenant: number, name: string, steps: number, signal?: AbortSignal) => {
@@ -33,6 +32,16 @@ test('tenants take turns, however many jobs one of them has, and the jobs of a t
   await endSteps();
   expect(await Promise.all(jobs)).toEqual(['a1', 'a2', 'a3', 'b', 'c']);
   expect(begun).toEqual(['a1', 'a2', 'b', 'a3', 'c', 'b', 'a1', 'a2', 'a1']);
+});
+
+test('of the steps that run at once, only so many are of one tenant', async () => {
+  const { begun, run, endSteps } = lab(new FairQueue(4, undefined, 2));
+  const jobs = [run(1, 'a1', 1), run(1, 'a2', 1), run(1, 'a3', 1), run(2, 'b', 1)];
+  expect(begun).toEqual(['a1', 'a2', 'b']);
+  await endSteps(1);
+  expect(begun).toEqual(['a1', 'a2', 'b', 'a3']);
+  await endSteps();
+  expect(await Promise.all(jobs)).toEqual(['a1', 'a2', 'a3', 'b']);
 });
 
 test('an aborted job rejects at once, and takes no further step', async () => {

@@ -110,13 +110,20 @@ export class FairQueue {
   readonly #jobs = new Map<TenantId, Job[]>();
   readonly #atOnce: number;
   readonly #pauseMs: (tookMs: number) => number;
+  readonly #mostOfTenant: number;
+  /** How many steps of a tenant run. */
+  readonly #stepsOf = new Map<TenantId, number>();
   #running = 0;
   #closed = false;
 
-  /** `pauseMs`: returns the pause after a step that took `tookMs` milliseconds. */
-  constructor(atOnce = 1, pauseMs: (tookMs: number) => number = () => 0) {
+  /**
+   * `pauseMs`: returns the pause after a step that took `tookMs` milliseconds. `mostOfTenant`: how many of the steps that run at once may
+   * be of one tenant.
+   */
+  constructor(atOnce = 1, pauseMs: (tookMs: number) => number = () => 0, mostOfTenant = atOnce) {
     this.#atOnce = atOnce;
     this.#pauseMs = pauseMs;
+    this.#mostOfTenant = mostOfTenant;
   }
 
   /**
@@ -160,9 +167,11 @@ export class FairQueue {
     this.#running -= 1;
   }
 
-  /** The first job of the next tenant. That tenant then moves behind all others, with its other jobs. */
+  /** The first job of the next tenant that may take a step. That tenant then moves behind all others, with its other jobs. */
   #take(): [TenantId, Job] | undefined {
     for (const [tenant, jobs] of this.#jobs) {
+      // One of its steps that run takes the next job when it ends.
+      if ((this.#stepsOf.get(tenant) ?? 0) >= this.#mostOfTenant) continue;
       this.#jobs.delete(tenant);
       const waiting = jobs.filter(({ signal }) => !signal?.aborted);
       const job = waiting.shift();
@@ -173,6 +182,7 @@ export class FairQueue {
   }
 
   async #takeStep(tenant: TenantId, job: Job): Promise<void> {
+    this.#count(tenant, 1);
     try {
       const value = await job.step();
       if (value !== undefined) job.resolve(value);
@@ -181,6 +191,13 @@ export class FairQueue {
     } catch (error) {
       job.reject(error);
     }
+    this.#count(tenant, -1);
+  }
+
+  #count(tenant: TenantId, more: number): void {
+    const steps = (this.#stepsOf.get(tenant) ?? 0) + more;
+    if (steps === 0) this.#stepsOf.delete(tenant);
+    else this.#stepsOf.set(tenant, steps);
   }
 }
 

@@ -57,7 +57,10 @@ export interface Members {
    * member or one of these keys created are revoked.
    */
   setRole(change: MemberChange & { readonly role: Role }): Promise<MemberOutcome>;
-  /** Checked as {@link Members.setRole}. The member's pending invitations are withdrawn and keys revoked. */
+  /**
+   * Checked as {@link Members.setRole}. The member's pending invitations are withdrawn, and revoked are their keys and the tokens that
+   * they made for phones that they signed in with their account.
+   */
   remove(change: MemberChange): Promise<MemberOutcome>;
   /** Writes last contacts, in bulk; this is no change of configuration. */
   touch(

@@ -39,12 +39,14 @@ export function freeTopic(topic: string, taken: ReadonlySet<string>): string {
   }
 }
 
-/** The topic of the panel of a phone that a person signed in with their account: another one for each name of a phone. */
-export const signedInTopic = (person: string, name: string): string =>
-  `gotify-${hash('sha256', `${person} ${name}`, 'hex').slice(0, 32)}`;
+/** How the topics of the panels of phones begin that a person signed in with their account. */
+export const signedInStart = (person: string): string => `gotify-${shortHash(person)}`;
 
-/** SQL: the pattern of {@link signedInTopic} for `like`. */
-export const signedInTopics = `gotify-${'_'.repeat(32)}`;
+/** The topic of such a panel: another one for each name of a phone. */
+export const signedInTopic = (person: string, name: string): string =>
+  signedInStart(person) + shortHash(name);
+
+const shortHash = (text: string): string => hash('sha256', text, 'hex').slice(0, 16);
 
 interface Topics {
   readonly panels: number;

@@ -57,7 +57,7 @@ export function memberRoutes(app: App, { directory, tenancy, now }: Services): v
     route('viewer', {
       summary: 'Remove a member, or leave',
       description:
-        'Requires the admin role, or the owner role to remove an owner; everybody may remove themselves. The last owner stays. Open streams of the member are closed within two seconds, and the invitations that the member created are withdrawn.',
+        'Requires the admin role, or the owner role to remove an owner; everybody may remove themselves. The last owner stays. Open streams of the member are closed within two seconds, the invitations that the member created are withdrawn, and phones that the member signed in are cut off.',
       params: IdPath,
       response: { 204: NoContent, ...problems(409) },
     }),

@@ -3,7 +3,7 @@ import type { Role } from '#contract/people/token.ts';
 import type { TenantId } from '#core/log/route.ts';
 import { grantableRoles } from '#core/people/access.ts';
 import type { MemberChange, MemberOutcome, MemberRecord, Members } from '#core/people/members.ts';
-import { signedInTopics } from '#core/tenants/topics.ts';
+import { signedInStart } from '#core/tenants/topics.ts';
 import type { Database, MemberRow, PersonRow, Statement } from '../database/sql.ts';
 import {
   type Changed,
@@ -187,10 +187,10 @@ async function remove(
   return outcomeOf(result);
 }
 
-/** SQL: the tokens in force that a person made for the phones that they signed in with their account. */
+/** SQL: the tokens in force that a person made for the panels of phones that they signed in with their account. */
 function ofSignedInPhones(tenant: TenantId, person: string): Expression<SqlBool> {
   return sql<SqlBool>`tenant = ${tenant} and kind = 'token' and maker = ${person} and revoked_at is null
-    and panel_id in (select id from panels where tenant = ${tenant} and topic like ${signedInTopics})`;
+    and panel_id in (select id from panels where tenant = ${tenant} and topic like ${`${signedInStart(person)}%`})`;
 }
 
 /** Of credentials, as in "deploy (0123456789)". */

@@ -57,7 +57,7 @@ export const members: TranslatedPage<'members'> = {
   leave: 'Verlassen',
   removeTitle: '{{name}} entfernen?',
   removeText:
-    '{{name}} ({{email}}) verliert sofort den Zugriff, und die eigenen Automationsschlüssel werden widerrufen. Selbst angelegte API-Tokens bleiben gültig.',
+    '{{name}} ({{email}}) verliert sofort den Zugriff, und die eigenen Automationsschlüssel werden widerrufen. Selbst angelegte API-Tokens bleiben gültig, außer auf selbst angemeldeten Telefonen.',
   leaveTitle: '{{tenant}} verlassen?',
   leaveText: 'Sie verlieren sofort den Zugriff. Um zurückzukehren, brauchen Sie eine neue Einladung.',
   changed: '{{name}} ist jetzt {{role}}',

@@ -56,7 +56,7 @@ export const members = {
   leave: 'Leave',
   removeTitle: 'Remove {{name}}?',
   removeText:
-    '{{name}} ({{email}}) loses access immediately, and their automation keys are revoked. API tokens they created keep working.',
+    '{{name}} ({{email}}) loses access immediately, and their automation keys are revoked. API tokens they created keep working, except on phones they signed in.',
   leaveTitle: 'Leave {{tenant}}?',
   leaveText: 'You lose access immediately and need a new invitation to return.',
   changed: '{{name}} is now {{role}}',
