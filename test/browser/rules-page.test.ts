@@ -44,6 +44,20 @@ async function open(path = 'rules', role: Role = 'admin', options: object = {}):
   return desk.page;
 }
 const row = (page: Page, name: string) => page.locator('main ol > li', { hasText: name });
+/** Chooses an option with the keyboard. A list that has just opened may forget what was selected in the same moment. */
+async function choose(page: Page, name: string) {
+  const option = page.getByRole('option', { name, exact: true });
+  const isSelected = async () => (await option.getAttribute('data-combobox-selected')) === 'true';
+  await expect
+    .poll(async () => {
+      if (!(await isSelected())) await page.keyboard.press('ArrowDown');
+      // The timers of the list that were waiting have run then.
+      await page.evaluate(() => new Promise((done) => setTimeout(done, 50)));
+      return isSelected();
+    })
+    .toBe(true);
+  await page.keyboard.press('Enter');
+}
 const shownNames = (page: Page) => page.locator('[data-rule-link]').allTextContents();
 
 test('a level that is gone is a warning, in the list and the editor, until it is taken out', async () => {
@@ -137,28 +151,22 @@ test('a label is a condition with a name and values, and those that must not be 
   await sheet.getByRole('alert').getByText('starts with a letter').waitFor();
   await page.keyboard.press('Backspace');
   await page.keyboard.type('en');
-  await page.getByRole('option', { name: 'env', exact: true }).waitFor();
-  await page.keyboard.press('ArrowDown');
-  await page.keyboard.press('Enter');
-  expect(await name.inputValue()).toBe('env');
+  await choose(page, 'env');
+  await expect.poll(() => name.inputValue()).toBe('env');
   const values = sheet.getByRole('combobox', { name: 'Values for label env' });
   await values.press('p');
-  await page.getByRole('option', { name: 'prod', exact: true }).waitFor();
-  await page.keyboard.press('ArrowDown');
-  await page.keyboard.press('Enter');
+  await choose(page, 'prod');
   await page.keyboard.type('stag*,');
   await sheet.getByText('When label env matches prod or stag* and not all of (').waitFor();
   const by = sheet.getByRole('combobox', { name: 'for the same' });
   await by.pressSequentially('clu');
-  await page.getByRole('option', { name: 'label:cluster' }).waitFor();
-  await page.keyboard.press('Enter');
+  await choose(page, 'label:cluster');
   await sheet.getByText('for the same title and label cluster').waitFor();
   await sheet.getByRole('button', { name: 'Add action' }).press('Enter');
   await page.getByRole('menuitem', { name: 'Group on one card' }).press('Enter');
   const group = sheet.getByRole('combobox', { name: 'Group on one card' });
   await group.pressSequentially('clu');
-  await page.getByRole('option', { name: 'label:cluster' }).waitFor();
-  await page.keyboard.press('Enter');
+  await choose(page, 'label:cluster');
   await sheet.getByText('group by title and label cluster').waitFor();
   await sheet.getByRole('button', { name: 'Add action' }).press('Enter');
   await page.getByRole('menuitem', { name: 'End acknowledgements' }).press('Enter');
